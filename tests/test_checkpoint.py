@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -74,6 +75,32 @@ def test_a_folder_that_is_not_there_is_an_error_at_once(tmp_path: Path) -> None:
         Checkpoint(tmp_path / "folder" / "file", "sums", MINE)
 
 
+def test_what_cannot_be_a_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for name, why in (
+        ("folder", "is a folder, a pipe or a device; name a file for the checkpoint"),
+        ("pipe", "is a folder, a pipe or a device"),
+        ("loop", r"cannot be a checkpoint \(Too many levels of symbolic links\); name another file"),
+        ("a" * 300, "File name too long"),
+        ("with\0null", "embedded null byte"),
+    ):
+        with pytest.raises(CheckpointError, match=why):
+            Checkpoint(tmp_path / name, "sums", MINE)
+    with pytest.raises(CheckpointError, match="is a folder, a pipe or a device"):
+        Checkpoint("/dev/zero", "sums", MINE)
+
+
+def test_a_link_stays_a_link_once_the_work_is_done(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    file = kept(tmp_path / "link")
+    assert (tmp_path / "target").is_file() and Checkpoint(tmp_path / "link", "sums", MINE).get("first") is not None
+    file.remove()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["link"] and (tmp_path / "link").is_symlink()
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(cut=st.integers(0, 2000), at=st.integers(0, 2000), byte=st.integers(0, 255))
 def test_a_damaged_file_is_refused_or_read_as_it_was(tmp_path: Path, cut: int, at: int, byte: int) -> None:
@@ -127,6 +154,20 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     assert "is not a checkpoint of rulecover" in refused(tmp_path / "other.npz")
     (tmp_path / "text").write_text("a,b\n")
     assert "is not a checkpoint, or a damaged one" in refused(tmp_path / "text")
+
+
+@pytest.mark.parametrize("shape", ["(10L,", "'" * 3, "(99999999999999999999999,)}", "(1,)\n a\n  b\n c"])
+def test_an_array_whose_header_is_damaged_is_refused(shape: str, tmp_path: Path) -> None:
+    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': " + shape.encode()
+    with zipfile.ZipFile(tmp_path / "damaged.npz", "w") as archive:
+        archive.writestr("head.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+    assert "is not a checkpoint, or a damaged one" in refused(tmp_path / "damaged.npz")
+
+
+def test_a_checkpoint_of_no_version_is_refused(tmp_path: Path) -> None:
+    head = {"format": "rulecover checkpoint", "work": "sums", "fingerprint": MINE, "packages": {}}
+    np.savez(tmp_path / "file.npz", head=np.frombuffer(json.dumps(head).encode(), dtype=np.uint8))
+    assert "is not a checkpoint of rulecover" in refused(tmp_path / "file.npz")
 
 
 def test_a_full_disk_is_a_warning_and_the_old_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

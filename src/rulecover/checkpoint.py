@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import sys
 import time
 import warnings
@@ -38,9 +39,6 @@ _SHARE = 0.05
 #: Where the header is in the file.
 _HEAD = "head"
 
-#: What is raised by files that are not what they should be.
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile)
-
 #: Arrays by name.
 Entry = Mapping[str, Array]
 
@@ -60,6 +58,11 @@ class Checkpoint:
     fingerprint
         Of the data and the settings, as `fingerprint` makes it.
 
+    Attributes
+    ----------
+    unfinished
+        What of the work has begun and not come to its end, by name; the file is needed until there is nothing.
+
     Examples
     --------
     >>> from tempfile import mkdtemp
@@ -75,15 +78,14 @@ class Checkpoint:
 
     def __init__(self, path: str | os.PathLike[str], work: str, fingerprint: str) -> None:
         self.path = Path(path)
+        self.unfinished: set[str] = set()
         self._head: dict[str, Any] = {"format": FORMAT, "version": VERSION, "work": work, "fingerprint": fingerprint}
         self._head |= {"packages": _versions()}
         self._entries: dict[str, Entry] = {}
         self._pending, self._write_again = False, 0.0
-        if self.path.exists():
+        if _is_there(self.path):
             head, self._entries = _read(self.path)
             self._check(head)
-        elif not self.path.parent.is_dir():
-            raise CheckpointError(f"there is no folder {str(self.path.parent)!r} for a checkpoint; make it first.")
 
     def get(self, name: str) -> Entry | None:
         """What was kept under a name; ``None`` if nothing was."""
@@ -115,7 +117,7 @@ class Checkpoint:
         """Removes the file: the work is done."""
         self._pending = False
         with suppress(OSError):
-            self.path.unlink(missing_ok=True)
+            Path(os.path.realpath(self.path)).unlink(missing_ok=True)  # a link stays a link
 
     def __enter__(self) -> Self:
         return self
@@ -144,6 +146,22 @@ class Checkpoint:
                     f"{name!r} was written with {package} {theirs.get(package)}, and this is {ours[package]}, which "
                     "may give other results; delete it, or go on with the version that it was written with."
                 )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file, which may be a checkpoint; an error where there can be none."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        if path.parent.is_dir():
+            return False
+        raise CheckpointError(f"there is no folder {str(path.parent)!r} for a checkpoint; make it first.") from None
+    except (OSError, ValueError) as error:  # of a name that is too long, or a link to itself
+        why = getattr(error, "strerror", error)
+        raise CheckpointError(f"{str(path)!r} cannot be a checkpoint ({why}); name another file.") from error
+    if not stat.S_ISREG(mode):  # a pipe would be waited for, and a device may have no end
+        raise CheckpointError(f"{str(path)!r} is a folder, a pipe or a device; name a file for the checkpoint.")
+    return True
 
 
 def _versions() -> dict[str, str]:
@@ -208,9 +226,9 @@ def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, Entry]]:
     try:
         arrays = _arrays(path)
         head = json.loads(arrays.pop(_HEAD).tobytes())
-        known = head["format"] == FORMAT and isinstance(head["packages"], dict)
+        known = head["format"] == FORMAT and "version" in head and isinstance(head["packages"], dict)
         texts = known and all(isinstance(head[key], str) for key in ("work", "fingerprint"))
-    except _UNREADABLE as error:
+    except Exception as error:  # zipfile, NumPy and json raise all kinds where a file is damaged
         why = " ".join(str(error).split())
         raise CheckpointError(
             f"{str(path)!r} is not a checkpoint, or a damaged one ({why}); name another file, or delete this one if it "

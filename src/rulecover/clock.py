@@ -15,6 +15,16 @@ def is_late(deadline: float | None, seconds: float = 0.0) -> bool:
     return deadline is not None and time.perf_counter() + seconds >= deadline
 
 
+def deadline_of(time_limit: float | None, *, begin: float) -> float | None:
+    """When time is up, by `time.perf_counter`, whatever kind of number the limit is.
+
+    >>> import numpy as np
+    >>> deadline_of(np.float32(0.5), begin=1e9), deadline_of(None, begin=1e9)
+    (1000000000.5, None)
+    """
+    return None if time_limit is None else begin + float(time_limit)
+
+
 def late(deadline: float | None, seconds: float) -> float | None:
     """A deadline for what may take this many seconds longer.
 
@@ -30,7 +40,7 @@ def training_deadline(begin: float, time_limit: float | None) -> float | None:
     >>> training_deadline(100.0, 60), training_deadline(100.0, None)
     (130.0, None)
     """
-    return None if time_limit is None else begin + time_limit / 2
+    return None if time_limit is None else begin + float(time_limit) / 2
 
 
 class TimeLimits(NamedTuple):
@@ -51,7 +61,7 @@ class TimeLimits(NamedTuple):
         """
         if time_limit is None:
             return cls(begin)
-        now, end = time.perf_counter(), begin + time_limit
+        now, end = time.perf_counter(), begin + float(time_limit)
         return cls(begin, now + max(0.0, end - now) / (2 if shared else 1), end)
 
     def reading(self, *, passes: int) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,16 @@ def test_sparse_rules_have_the_cover_that_blocks_have(solve: CoverSolver, proble
     verify(sparse, cover)
     assert cover.rules.tolist() == expected.rules.tolist()
     assert (cover.bound, cover.status) == (pytest.approx(expected.bound, abs=TINY), expected.status)
+
+
+@pytest.mark.slow
+@every_solver
+@pytest.mark.parametrize("number", [np.float16, np.float32, np.int64, float])
+def test_a_time_limit_is_any_kind_of_number(solve: Any, number: Any) -> None:
+    rng = np.random.default_rng(0)
+    problem = CoveringProblem(random_coverage(rng, 40, 20), 1 + rng.random(20))
+    cover = replace(solve, time_limit=number(60))(problem)
+    assert (cover.rules.tolist(), cover.status) == (solve(problem).rules.tolist(), solve(problem).status)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -35,6 +36,7 @@ from rulecover.estimators import mirco, prepare, rcboost, rulepath
 from rulecover.estimators.in_time import SamplingOrder, in_time, sampling_order, trained_in_time, votes_deadline
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning, UnreadableModelError
+from rulecover.export.json_file import to_json
 from rulecover.setcover import Greedy, Status
 
 ROWS = 3000
@@ -83,6 +85,15 @@ def test_with_time_to_spare_the_model_is_the_one_without_a_limit(model):
     assert cut == ""
     assert str(limited.rules_) == str(plain.rules_)
     assert np.array_equal(limited.predict(X), plain.predict(X))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [*CLASSIFIERS[:3], *REGRESSORS], ids=lambda model: type(model).__name__)
+def test_a_limit_is_any_kind_of_number(model):
+    X, y = numbers_and_classes(300)
+    y = y if model in CLASSIFIERS else X[:, 0] * X[:, 1]
+    limited, cut = fitted(model, X, y, np.float16(ENDLESS))
+    assert cut == "" and str(limited.rules_) == str(fitted(model, X, y, None)[0].rules_)
 
 
 @pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=lambda model: type(model).__name__)
@@ -441,6 +452,26 @@ def test_a_boosting_fits_its_votes_in_time(monkeypatch):
         cut == "time_limit is 50 s: votes were fitted to 1,000 of 3,000 rows; give more time, or a sample of the rows."
     )
     assert boosted.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("model", "module"),
+    [
+        (RCBoostClassifier(max_rmp_calls=1, pricing="tree", vote="log-odds", random_state=0), rcboost),
+        (MIRCOClassifier(forest(), solver="exact", vote="log-odds", random_state=0), mirco),
+    ],
+    ids=["RCBoost", "MIRCO"],
+)
+def test_a_checkpoint_stays_until_votes_are_fitted_to_all_rows(model, module, monkeypatch, tmp_path):
+    X, y = numbers_and_classes()
+    model = clone(model).set_params(checkpoint=tmp_path / "work.npz")
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "votes_deadline", lambda end: end - 100.0)
+        cut = fitted(model, X, y, 50.0)[1]
+    assert "votes were fitted to 1,000 of 3,000 rows" in cut and model.checkpoint.exists()
+
+    whole = clone(model).set_params(checkpoint=tmp_path / "other.npz").fit(X, y)
+    assert to_json(clone(model).fit(X, y)) == to_json(whole) and not model.checkpoint.exists()
 
 
 def test_a_model_that_is_slow_to_ask_is_not_asked_about_all_rows():

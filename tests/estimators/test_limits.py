@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
@@ -231,11 +233,13 @@ def test_whether_to_prune_is_decided_in_the_folds_that_there_is_time_for(
 
 
 @pytest.mark.slow
-def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("solver", ["exact", Exact(effort=0.1)], ids=repr)
+def test_an_exact_cover_goes_on_from_its_checkpoint(
+    solver: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, few, labels = tmp_path / "cover.npz", X[:150], y[:150]
-    settings: dict[str, Any] = {"solver": Exact(effort=0.1), "random_state": 0}
+    settings: dict[str, Any] = {"solver": solver, "random_state": 0}
     alone = MIRCOClassifier(FOREST, **settings).fit(few, labels)
-    settings["solver"] = "exact"
     whole = MIRCOClassifier(FOREST, **settings, checkpoint=file).fit(few, labels)
     put = KeptStages.put
     for after in (1, 2, 4):
@@ -251,6 +255,8 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch:
             patched.setattr(KeptStages, "put", put_and_end)
             model.fit(few, labels)
         assert file.exists()
+        if not isinstance(solver, str):
+            model.set_params(solver=replace(solver, time_limit=300))
         assert to_json(model.fit(few, labels)) == to_json(whole) and not file.exists()
 
     assert whole.certificate_.objective == pytest.approx(alone.certificate_.objective)
@@ -259,6 +265,32 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch:
 def test_a_checkpoint_of_a_cover_is_for_exact_ones(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="checkpoint keeps the work of solver='exact', but solver is 'greedy'"):
         MIRCOClassifier(checkpoint=tmp_path / "cover.npz", random_state=0).fit(X, y)
+
+
+def test_a_cover_whose_first_choice_was_cut_short_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second choice, among the rules of the first one, is soon proved."""
+    file, few, labels = tmp_path / "cover.npz", X[:150], y[:150]
+    model = MIRCOClassifier(FOREST, solver="exact", random_state=0, checkpoint=file)
+    whole, put, count = model.fit(few, labels), KeptStages.put, itertools.count(1)
+
+    def put_and_end(self: Any, *args: Any) -> None:
+        put(self, *args)
+        if next(count) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(KeptStages, "put", put_and_end)
+        cut = clone(model).fit(few, labels)
+    assert next(count) > 1 and cut.certificate_.status == Status.TIME_LIMIT and file.exists()
+
+    assert to_json(clone(model).fit(few, labels)) == to_json(whole) and not file.exists()
+
+
+def test_a_solver_with_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
+    """A pruned cover is two covers, and the file of the first one, cut short, would be foreign to the second."""
+    solver = Exact(checkpoint=tmp_path / "cover.npz")
+    with pytest.raises(ValueError, match="give checkpoint to MIRCOClassifier, and leave it out of the solver"):
+        MIRCOClassifier(solver=solver, random_state=0).fit(X, y)
 
 
 # Tables that take longer to read than there is time -------------------------------------------------------------------

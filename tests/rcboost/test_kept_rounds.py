@@ -15,12 +15,14 @@ import pytest
 import scipy.sparse
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier, RCBoostRegressor, RuleSet, read_trees
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
 from rulecover.rcboost import kept_rounds
+from rulecover.targets.classes.samples import ClassSamples
 
 X, y = make_classification(250, 6, n_informative=4, flip_y=0.2, n_classes=3, random_state=1)
 WEIGHT = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -120,6 +122,31 @@ def test_the_checkpoint_of_another_fit_is_refused(
         RCBoostClassifier(**settings | changed, checkpoint=file).fit(*data)
 
     assert file.read_bytes() == before
+
+
+def test_the_checkpoint_of_another_trained_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if their first trees are the same one."""
+    small, large = (RandomForestClassifier(n, max_depth=4, random_state=0).fit(X, y) for n in (10, 30))
+    settings: dict[str, Any] = {"max_rmp_calls": 3, "random_state": 0, "checkpoint": tmp_path / "boost.npz"}
+    broken_off(RCBoostClassifier(FrozenEstimator(small), **settings), 1, monkeypatch, X, y)
+    with pytest.raises(CheckpointError, match="other data or settings"):
+        RCBoostClassifier(FrozenEstimator(large), **settings).fit(X, y)
+
+    again = RCBoostClassifier(FrozenEstimator(small), **settings).fit(X, y)
+    same(again, RCBoostClassifier(FrozenEstimator(small), **settings | {"checkpoint": None}).fit(X, y))
+
+
+def test_the_checkpoint_of_other_rows_that_are_watched_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: dict[str, Any] = {"pricing": "tree", "early_stopping": 3, "random_state": 0}
+    watched = RCBoostClassifier(**settings)._held_out(ClassSamples(X, y, classes=[0, 1, 2]))[1]
+    other = X.copy()
+    other[watched] += 1
+    broken_off(RCBoostClassifier(**settings, checkpoint=tmp_path / "boost.npz"), 1, monkeypatch, X, y)
+
+    with pytest.raises(CheckpointError, match="other data or settings"):
+        RCBoostClassifier(**settings, checkpoint=tmp_path / "boost.npz").fit(other, y)
 
 
 def test_a_checkpoint_needs_a_seed_and_a_path() -> None:

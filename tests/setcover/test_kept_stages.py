@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from rulecover.exceptions import CheckpointError
 from rulecover.setcover import Cover, CoveringProblem, Exact, Status, verify
 from rulecover.setcover import exact as module
 from rulecover.setcover.kept_stages import KeptStages
+from rulecover.setcover.search import improve
 
 
 def hard_problem(seed: int = 0, n_rules: int = 60, n_samples: int = 80) -> CoveringProblem:
@@ -75,6 +77,22 @@ def test_stages_that_were_done_are_not_done_again(tmp_path: Path, monkeypatch: p
         monkeypatch.setattr(module, name, lambda *_, **__: pytest.fail("this was done before"))
 
     assert solver(problem).status == Status.OPTIMAL
+
+
+@pytest.mark.slow
+def test_a_search_that_there_was_no_lp_for_in_time_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, solver = hard_problem(4), Exact(effort=0.1, checkpoint=tmp_path / "cover.npz")
+    whole = solver(problem)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "guiding_bound", lambda left, fitted, *_: replace(fitted, complete=False))
+        assert broken_off(solver, problem, 1, monkeypatch)
+    searched = []
+    monkeypatch.setattr(module, "improve", lambda *args, **names: searched.append(1) or improve(*args, **names))
+    again = solver(problem)
+
+    assert searched and again.rules.tolist() == whole.rules.tolist() and again.bound == whole.bound
 
 
 def by_proof_alone(problem: CoveringProblem, file: Path, monkeypatch: pytest.MonkeyPatch, parts: int) -> Cover:

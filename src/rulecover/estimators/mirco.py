@@ -164,18 +164,21 @@ class MinimumRuleCover(VotingModel):
         demand = self._demands(prepared, y)
         passes = 2 if isinstance(solver, SolverOnSamples) else 1  # a cover, and for numbers a list to choose from
         pool, unread = self._candidates(prepared, demand, limits.reading(passes=passes) if clocked else None)
-        with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
+        with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared, demand, solver) as file:
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        in_time = not (prepared.cut or unread or found.cut)
+        # A pruned cover is two covers, and the first one says nothing of whether it was cut short.
+        unfinished = file is not None and file.unfinished
+        in_time = not (prepared.cut or unread or found.cut or unfinished)
         limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
         self.certificate_: Certificate = (
             found.certificate if in_time or limited else replace(found.certificate, status=Status.TIME_LIMIT)
         )
         self.uncovered_: Ints = prepared.rows[found.uncovered]
         self._warn_of_cuts(prepared.cut, unread, found.cut, found.votes_cut)
-        if file is not None and in_time and self.certificate_.status != Status.TIME_LIMIT:
+        is_done = in_time and not found.votes_cut and self.certificate_.status != Status.TIME_LIMIT
+        if file is not None and is_done:
             file.remove()
         return self._finished(found.vote, prepared.samples)
 
@@ -229,9 +232,13 @@ class MinimumRuleCover(VotingModel):
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
-    def _checkpoint(self, pool: RulePool, samples: Samples, demand: Ints) -> Checkpoint:
+    def _checkpoint(self, pool: RulePool, prepared: Prepared, demand: Ints, solver: Any) -> Checkpoint:
+        samples = prepared.samples
         data = samples.X, samples.labels, samples.weight, demand, pool.evidence.cost
-        return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings_that_matter(self), *data))
+        # The time that a solver has may differ.
+        timeless = solver.within_seconds(1.0) if hasattr(solver, "within_seconds") else solver
+        settings = settings_that_matter(self) | {"solver": timeless}
+        return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings, *data))
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         """The steps of Algorithm 1 as they are set."""
@@ -303,16 +310,20 @@ class MinimumRuleCover(VotingModel):
         if self.max_rules is not None:
             whole_number("max_rules", self.max_rules, at_least=1)
         check_time_and_checkpoint(self)
-        if self.checkpoint is not None and self.solver != "exact":
-            raise ValueError(
-                f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint out, or "
-                "give it to your Exact solver."
-            )
         one_of("vote", self.vote, voting_on(self._target).names)
         one_of("estimator_weights", self.estimator_weights, WEIGHTS)
         self._fallback()
         self._price()
         solver = self._solver()
+        if self.checkpoint is not None and not hasattr(solver, "kept_in"):
+            raise ValueError(
+                f"checkpoint keeps the work of solver='exact', but solver is {self.solver!r}; leave checkpoint out."
+            )
+        if getattr(solver, "checkpoint", None) is not None:
+            raise ValueError(
+                f"solver is {solver!r}, but the file of a solver is for one cover, and there may be several in a fit; "
+                f"give checkpoint to {type(self).__name__}, and leave it out of the solver."
+            )
         if self.time_limit is not None and not hasattr(solver, "within_seconds"):
             raise ValueError(
                 f"time_limit is {self.time_limit!r}, but solver is {solver!r}, which has no method within_seconds by "
@@ -493,9 +504,10 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         the rows. A `CutShortWarning` says what was cut; one tree is always read, and the greedy choice is not cut.
         With ``prune="held-out"`` no fold is begun that would end after half of the time.
     checkpoint
-        With ``solver="exact"``: a file, such as "cover.npz", in which bounds, covers and parts of the proof are kept,
-        so that a fit that was killed or cut short goes on from there when it is run again on the same data with the
-        same settings. The file is removed at the end. It needs a whole number as `random_state`. See `Exact`.
+        With ``solver="exact"``, or an `Exact` of your own: a file, such as "cover.npz", in which bounds, covers and
+        parts of the proof are kept, so that a fit that was killed or cut short goes on from there when it is run again
+        on the same data with the same settings. The file is removed at the end. It needs a whole number as
+        `random_state`. See `Exact`.
     random_state
         Seed of the default forest, of an estimator without a seed of its own, and of the search. With ``None`` the
         forest differs from fit to fit, but the search does not: the rules of a trained model are always the same.

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import training_deadline
+from rulecover.clock import deadline_of, training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -166,21 +166,22 @@ class RuleBoosting(VotingModel):
         if rows is not None:
             return self._fit_on_workers(rows.check_boost(self))
         begin = time.perf_counter()
-        deadline = None if self.time_limit is None else begin + self.time_limit
+        deadline = deadline_of(self.time_limit, begin=begin)
         started = self._started if self.warm_start else None
         if started is None:
             started = self._begin(X, y, sample_weight, begin)
         # A first tree of some rows is not gone on with: there may be time for all rows next time.
         self._started = started if self.warm_start and not started.learned.cut else None
         run = started.run
-        with nullcontext() if self.checkpoint is None else self._checkpoint(run) as file:
+        with nullcontext() if self.checkpoint is None else self._checkpoint(started) as file:
             over = self._boost(run, deadline, file, started.seconds_of_a_call)
-        self._take(boosted(run, over=over), run.generation, deadline)
+        votes_cut = self._take(boosted(run, over=over), run.generation, deadline)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
         self._finished(self.vote_, run.generation.samples, self._as_rules_see(started.learned, X), named=named)
-        if file is not None and over and self.certificate_.status != Status.TIME_LIMIT:
+        is_done = over and not votes_cut and self.certificate_.status != Status.TIME_LIMIT
+        if file is not None and is_done:
             file.remove()
         return self
 
@@ -198,7 +199,7 @@ class RuleBoosting(VotingModel):
 
     def _fit_on_workers(self, rows: RowsToBoost) -> Self:
         """The same for rows on the workers of a cluster."""
-        deadline = None if self.time_limit is None else time.perf_counter() + self.time_limit
+        deadline = deadline_of(self.time_limit, begin=time.perf_counter())
         self._encoder, recipe = None, self._recipe()
         prepared = rows.prepared(self)
         parts, links, head = rows.boost_parts(self, prepared, binned_pricing(recipe))
@@ -255,9 +256,15 @@ class RuleBoosting(VotingModel):
             warnings.warn(said, CutShortWarning, stacklevel=3)
         return over
 
-    def _checkpoint(self, run: BoostRun) -> Checkpoint:
-        samples, first = run.generation.samples, run.generation.generated.rules.clauses
-        data = samples.X, samples.labels, samples.weight, first.lower, first.upper, first.feature
+    def _checkpoint(self, started: Started) -> Checkpoint:
+        run, source = started.run, started.learned.source
+        seen = [run.generation.samples, *([] if run.watch is None else [run.watch.samples])]
+        rows = [array for samples in seen for array in (samples.X, samples.labels, samples.weight)]
+        first = run.generation.generated.rules.clauses
+        # Of a trained model the settings say nothing: it is told by its trees.
+        trees = () if source.trees is None else source.trees.trees
+        nodes = [each for tree in trees for each in (tree.feature, tree.threshold, tree.left, tree.missing_left)]
+        data = *rows, first.lower, first.upper, first.feature, *nodes
         return Checkpoint(self.checkpoint, "RCBoost", fingerprint(settings_that_matter(self), *data))
 
     def _as_rules_see(self, learned: Prepared, X: Any) -> Any:
@@ -290,22 +297,24 @@ class RuleBoosting(VotingModel):
         self._columns = columns
         self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
-    def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> None:
+    def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> str:
+        """Takes what was found, and says to how many rows votes were fitted, if there was no time for all."""
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
-        self.vote_ = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
+        self.vote_, cut = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
+        return cut
 
-    def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> Vote:
-        """The votes of the last stage, fitted to the rows if such are asked for, or to as many as there is time for."""
+    def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> tuple[Vote, str]:
+        """The votes of the last stage, fitted if that is asked for, and to how many rows, if not to all."""
         voting = voting_on(self._target)
         if self.vote not in voting.fitted:
-            return plain
+            return plain, ""
         if isinstance(generation, GenerationInParts):
             groups = grouped_rows(generation.parts, plain.rules, generation.samples)
-            return fitted_to_groups(voting.fitted[self.vote], plain, groups)
+            return fitted_to_groups(voting.fitted[self.vote], plain, groups), ""
 
         def fit(samples: Samples) -> Vote:
             return voting.fitted_to(samples, self.vote, plain)
@@ -314,7 +323,7 @@ class RuleBoosting(VotingModel):
             fit, generation.samples, votes_deadline(deadline), classes=self._target.name == "classes"
         )
         self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
-        return vote
+        return vote, some
 
     def _vote_of(self, rules: RuleSet) -> Vote:
         return voting_on(self._target).plain(rules, self.vote)

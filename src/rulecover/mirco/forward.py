@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rulecover.clock import deadline_of
 from rulecover.coverage import Coverage
 from rulecover.rulepath.forward import DIGITS
 from rulecover.rulepath.squares import ForwardFit, Terms
@@ -79,7 +80,7 @@ class Forward:
             _, remaining = greedy_picks(problem)
             bound = fitted_bound(problem, remaining)
             listed = self.shortlisted(problem)
-            deadline = None if self.time_limit is None else start + self.time_limit
+            deadline = deadline_of(self.time_limit, begin=start)
             rules, in_time = self.choose(problem, listed, z, weight, max_rules=max_rules, deadline=deadline)
             status = Status.FEASIBLE if in_time else Status.TIME_LIMIT
             return certified_by(bound, problem, rules, begin=start, status=status, max_rules=max_rules)

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, Self
 
+from rulecover.clock import deadline_of
 from rulecover.setcover import Cover, CoveringProblem, CoverSolver, verify
 from rulecover.setcover.solver import AnySolver, SolverOnSamples
 from rulecover.targets.samples import Samples
@@ -38,8 +39,8 @@ class TimedSolver:
         if not hasattr(solver, "within_seconds"):
             return cls(solver, samples, None)
         own = getattr(solver, "time_limit", None) if getattr(solver, "shares_time", True) else None
-        ends = [] if deadline is None else [deadline]
-        return cls(solver, samples, min([*ends, *([] if own is None else [time.perf_counter() + own])], default=None))
+        ends = deadline, deadline_of(own, begin=time.perf_counter())
+        return cls(solver, samples, min((each for each in ends if each is not None), default=None))
 
     def first_choice(self, problem: CoveringProblem) -> Cover:
         """A cover that is chosen from again, of which nothing is claimed: it needs no bound, and half of the time."""

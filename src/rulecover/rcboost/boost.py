@@ -65,14 +65,14 @@ class Watch:
     """The scores of a pool on rows that are held out, from the first pool on."""
 
     def __init__(self, samples: Samples, target: Target, vote: Callable[[Ints], Vote]) -> None:
-        self._samples, self._target, self._vote = samples, target, vote
+        self.samples, self._target, self._vote = samples, target, vote
         self._changing = ChangingVote(vote, samples.X)
         self._scores: list[float] = []
 
     def see(self, pool: Ints) -> None:
         """Scores the pool after one more call."""
         tally = self._changing.to(pool)
-        predicted, samples = self._vote(pool[:1]).decided(tally), self._samples
+        predicted, samples = self._vote(pool[:1]).decided(tally), self.samples
         self._scores.append(self._target.score(samples.labels, predicted, samples.weight))
 
     @property

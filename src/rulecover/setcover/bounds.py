@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import scipy.sparse
 
+from rulecover.clock import deadline_of
 from rulecover.setcover.greedy import Remaining, SamplesHere, dual_fitting, greedy_picks
 from rulecover.setcover.local import core_columns
 from rulecover.setcover.problem import TOLERANCE, Branch, CoveringProblem
@@ -101,7 +102,7 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
     >>> bound.value, bound.min_rules
     (2.0, 2)
     """
-    deadline = None if time_limit is None else time.perf_counter() + time_limit
+    deadline = deadline_of(time_limit, begin=time.perf_counter())
     fitted = fitted_bound(problem, greedy_picks(problem)[1])
     try:
         return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline, count=count)

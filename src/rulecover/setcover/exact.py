@@ -213,12 +213,16 @@ def _kept_search(
     kept: KeptStages, name: str, left: Reduced, bound: Bound, rules: Ints, *, settings: Improvement
 ) -> tuple[Ints, Ended]:
     """The cover of a search that was kept, or that is made, and kept if it came to its own end."""
-    before = kept.rules(name)
+    if not kept.is_used:
+        return improve(left, bound, rules, **settings._asdict())
+    # Prices and the start depend on how far the clock let the LP and the search before come.
+    stage = f"{name} of {fingerprint({'bound': bound.value}, bound.duals, rules)}"
+    before = kept.rules(stage)
     if before is not None:
         return before, Ended.EFFORT
     found, ended = improve(left, bound, rules, **settings._asdict())
     if ended == Ended.EFFORT:
-        kept.put(name, {"rules": found})
+        kept.put(stage, {"rules": found})
     return found, ended
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
+from rulecover.clock import deadline_of
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.problem import Cover, CoveringProblem
 from rulecover.setcover.reduce import reduced
@@ -347,7 +348,7 @@ class Greedy:
         picks = picks_from(remaining, at_most=max_rules, slack=self.slack)
         picks = np.append(picks, picks_from(remaining, slack=self.slack))  # the bound is of all samples
         rules = REDUNDANCY[self.redundancy](problem, picks)
-        bound = self._bound(problem, remaining, None if self.time_limit is None else start + self.time_limit)
+        bound = self._bound(problem, remaining, deadline_of(self.time_limit, begin=start))
         if max_rules is not None and len(rules) > max_rules:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
         return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)

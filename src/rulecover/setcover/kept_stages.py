@@ -37,6 +37,7 @@ class KeptStages:
         if file is not None:
             self._name = problem_fingerprint(problem, settings)
             self._file = file if isinstance(file, Checkpoint) else Checkpoint(file, WORK, self._name)
+            self._file.unfinished.add(self._name)
 
     @property
     def is_used(self) -> bool:
@@ -73,9 +74,11 @@ class KeptStages:
             self.put("bound", _written(bound))
 
     def done(self) -> None:
-        """Removes the file, unless it is the caller's."""
-        if self._own and self._file is not None:
-            self._file.remove()
+        """The work on the problem is done; removes the file, unless it is the caller's."""
+        if self._file is not None:
+            self._file.unfinished.discard(self._name)
+            if self._own:
+                self._file.remove()
 
 
 def problem_fingerprint(problem: CoveringProblem, settings: Mapping[str, object]) -> str:

@@ -148,6 +148,7 @@ def time_to_finish(begin: float, time_limit: float | None) -> float | None:
     """When to stop so that the cover is sorted and checked within the limit: that takes no longer than greedy did."""
     if time_limit is None:
         return None
+    time_limit = float(time_limit)
     to_finish = max(LEAST_TO_FINISH * time_limit, time.perf_counter() - begin)
     return begin + time_limit - min(to_finish, SHARE_TO_FINISH * time_limit)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rulecover.clock import deadline_of
 from rulecover.rcboost.pricing.bins import bins_of, check_max_bins
 from rulecover.rcboost.pricing.boxes import BoxSearch, PricedSamples, RuleSpace, as_rules
 from rulecover.rcboost.pricing.proposal import Proposal
@@ -89,7 +90,7 @@ class ExactPricing:
 
     def __call__(self, data: Samples, duals: Duals, tree: Any, seed: int) -> Proposal:
         data = with_classes(data, "exact pricing")
-        deadline = np.inf if self.time_limit is None else time.perf_counter() + self.time_limit
+        deadline = deadline_of(self.time_limit, begin=time.perf_counter()) or np.inf
         bins = bins_of(data, self.max_bins)
         space = RuleSpace(
             bins, duals.price, self.max_clauses, np.inf if self.max_impurity is None else self.max_impurity
