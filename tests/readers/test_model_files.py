@@ -390,6 +390,79 @@ def test_columns_out_of_all_proportion_are_refused_before_they_take_memory(libra
     assert peak < 20 * len(text) + 1_000_000
 
 
+def make_chain(tree: dict[str, Any], n: int) -> None:
+    """A tree of XGBoost becomes a chain of n splits."""
+    split, leaf, zeros = np.arange(n), np.full(n + 1, -1), [0] * (2 * n + 1)
+    tree.clear()
+    tree |= dict.fromkeys(("split_indices", "default_left", "split_conditions"), zeros)
+    tree["tree_param"] = {"num_nodes": f"{2 * n + 1}", "size_leaf_vector": "1", "num_deleted": "0"}
+    tree["left_children"] = np.append(split + n + 1, leaf).tolist()
+    tree["right_children"] = np.append(split + 1, leaf).tolist()
+
+
+def share_a_set(tree: dict[str, Any], n: int) -> None:
+    """All splits of a chain have the same categories."""
+    make_chain(tree, n)
+    tree |= {"split_type": [1] * n + [0] * (n + 1), "categories": list(range(n)), "categories_nodes": list(range(n))}
+    tree |= {"categories_segments": [0] * n, "categories_sizes": [n] * n}
+
+
+def share_values(tree: dict[str, Any], n: int) -> None:
+    """All leaves of a chain have the same values."""
+    make_chain(tree, n)
+    tree["tree_param"]["size_leaf_vector"] = f"{n}"
+    tree["right_children"][n:] = [0] * (n + 1)
+    tree["leaf_weights"] = [0.5] * n
+
+
+def make_empty_leaves(document: dict[str, Any], n: int) -> None:
+    """The first tree of CatBoost, made one with n leaves without values, and one leaf with n of them."""
+    number = document["features_info"]["float_features"][0]["feature_index"]
+    split = {"split_type": "FloatFeature", "float_feature_index": number, "border": 0.5}
+    branches = [{"value": [0.5] * n}, *({"value": []} for _ in range(n))]
+    while len(branches) > 1:
+        pairs = [{"split": split, "left": a, "right": b} for a, b in zip(branches[::2], branches[1::2], strict=False)]
+        branches = [*pairs, *branches[2 * len(pairs) :]]
+    document["trees"][0] = branches[0]
+
+
+#: Files that would take memory by the square of their size, and what is said of them.
+BULKY: dict[str, tuple[Callable[[int], str], str]] = {
+    "a long text among numbers": (
+        lambda n: xgboost_with(lambda tree: tree.update(categories=["x" * n, *[0] * n])),
+        "must be a list of whole numbers",
+    ),
+    "a set for all splits": (
+        lambda n: xgboost_with(lambda tree: share_a_set(tree, n), categories=True),
+        "must be parts of the 3000 categories, none of them twice",
+    ),
+    "values for all leaves": (
+        lambda n: several_outputs(lambda tree: share_values(tree, n)),
+        "must be 3000 numbers for each of 3001 leaves",
+    ),
+    "leaves without values": (
+        lambda n: catboost_with(lambda document: make_empty_leaves(document, n), "trees"),
+        "must be the values of a leaf",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BULKY)
+def test_a_file_never_takes_more_than_a_small_multiple_of_its_size(name: str) -> None:
+    made, message = BULKY[name]
+    text = made(3000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedModelError, match=message):
+            read_text(text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 20 * len(text) + 1_000_000
+
+
 @pytest.mark.slow
 def test_a_model_of_xgboost_with_many_columns_is_read() -> None:
     assert read_text(with_columns("xgboost", 2**20)).rules().n_features == 2**20

@@ -246,7 +246,11 @@ def _scaled(values: Floats, scale: float) -> Floats:
 
 
 def _leaf_value(field: Field) -> Floats:
-    return field.floats() if isinstance(field.value, list) else np.array([field.number()])
+    if not isinstance(field.value, list):
+        return np.array([field.number()])
+    if not len(field):
+        raise field.wrong("the values of a leaf")
+    return field.floats()
 
 
 def _leaf_order(children: Ints) -> Ints:
