@@ -532,6 +532,32 @@ def test_a_split_of_catboost_on_no_known_category_is_refused(kind: str) -> None:
         read_text(catboost_with(lambda document: one_hot(document).update(value=33), kind))
 
 
+def splits_on(values: list[int], n_categories: int) -> str:
+    """A model file of CatBoost with a tree that splits on each of these categories."""
+
+    def change(document: dict[str, Any]) -> None:
+        split = one_hot(document)
+        document["features_info"]["categorical_features"][-1]["values"] = list(range(n_categories))
+        waiting: list[dict[str, Any]] = [{"value": 0.5} for _ in range(len(values) + 1)]
+        for place, value in enumerate(values):
+            left, right = waiting[2 * place : 2 * place + 2]
+            waiting.append({"split": split | {"value": value}, "left": left, "right": right})
+        document["trees"] = waiting[-1:]
+
+    return catboost_with(change, "trees")
+
+
+@pytest.mark.slow
+def test_a_late_category_of_catboost_is_found_as_fast_as_the_first() -> None:
+    def seconds(values: list[int]) -> float:
+        text = splits_on(values, 30_000)
+        start = time.perf_counter()
+        read_text(text)
+        return time.perf_counter() - start
+
+    assert seconds(list(range(30_000))) < 5 * seconds([0] * 30_000)
+
+
 @pytest.mark.parametrize("kind", ["trees", "oblivious_trees"])
 def test_a_split_of_catboost_on_text_is_refused(kind: str) -> None:
     with pytest.raises(UnreadableModelError, match="is a split of type TextFeature, which rules cannot express"):
