@@ -38,9 +38,6 @@ _SHARE = 0.05
 #: Where the header is in the file.
 _HEAD = "head"
 
-#: What is raised by files that are not what they should be.
-_UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, RuntimeError, zipfile.BadZipFile)
-
 #: Arrays by name.
 Entry = Mapping[str, Array]
 
@@ -210,7 +207,7 @@ def _read(path: Path) -> tuple[Mapping[str, Any], dict[str, Entry]]:
         head = json.loads(arrays.pop(_HEAD).tobytes())
         known = head["format"] == FORMAT and isinstance(head["packages"], dict)
         texts = known and all(isinstance(head[key], str) for key in ("work", "fingerprint"))
-    except _UNREADABLE as error:
+    except Exception as error:  # zipfile and numpy raise whatever they stumble over
         why = " ".join(str(error).split())
         raise CheckpointError(
             f"{str(path)!r} is not a checkpoint, or a damaged one ({why}); name another file, or delete this one if it "
