@@ -395,7 +395,12 @@ CELL = '{{"dataset": "wine", "method": "DT", "seed": 25, "fold": 0, "data": "", 
         CELL.format("null"),
         CELL.format('{"DT": {"accuracy": "high"}}'),
         "[1, 2]",
+        CELL.format("{}").replace('"wine"', '["wine"]'),
+        CELL.format("{}").replace('"DT"', "5"),
+        CELL.format("{}").replace("25", "9" * 5000),
+        "[" * 100_000,
     ],
+    ids=lambda line: line[:60],
 )
 def test_a_file_of_something_else_is_refused(line: str, folder: Path, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(line + "\n")
