@@ -109,6 +109,12 @@ def parquet(frame: pd.DataFrame) -> bytes:
     return file.getvalue()
 
 
+def packed(content: bytes, times: int) -> bytes:
+    for _ in range(times):
+        content = gzip.compress(content)
+    return content
+
+
 UTF8 = csv().encode()
 MORE_SEPARATORS = [ROWS[0], *([*row, ""] for row in ROWS[1:])]
 TWO_SHEETS = excel(("Rows", typed()), ("Notes", [["written by", "me"]]))
@@ -142,6 +148,7 @@ READ: dict[str, tuple[str, bytes, list[str], str]] = {
     "quoted cells": ("rows.csv", csv(given=[[f'"{cell}"' for cell in row] for row in ROWS]).encode(), [], ""),
     "blanks after separators": ("rows.csv", csv(", ").encode(), [], ""),
     "gz": ("rows.csv.gz", gzip.compress(UTF8), [], ""),
+    "gz in gz": ("rows.csv.gz", packed(UTF8, 10), [], ""),
     "gz by another name": ("rows.csv", gzip.compress(UTF8), [], ""),
     "bz2": ("rows.csv.bz2", bz2.compress(UTF8), [], ""),
     "xz": ("rows.csv.xz", lzma.compress(UTF8), [], ""),
@@ -243,6 +250,12 @@ REFUSED: dict[str, tuple[str, bytes | None, list[str], str]] = {
         TWO_SHEETS,
         ["--sheet", "rows"],
         "rows.xlsx has no sheet 'rows'; it has 'Rows', 'Notes'",
+    ),
+    "gz without end": (
+        "rows.csv.gz",
+        packed(UTF8, 11),
+        [],
+        "rows.csv.gz is packed more than 10 times over; unpack it first.",
     ),
     "half of a gz": ("rows.csv.gz", gzip.compress(UTF8)[:-20], [], "rows.csv.gz is damaged or cut short"),
     "half of an Excel file": ("rows.xlsx", TWO_SHEETS[:800], [], "rows.xlsx is damaged or cut short"),
