@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleSet
 from rulecover.data.categories import HashedCategories
+from rulecover.data.dates import ISO, LOOSE_ISO, OTHERS
 from rulecover.exceptions import ExportError, InvalidModelFileError, RulecoverError, UnreadableModelError
 from rulecover.export import Vote, from_json, json_file, json_schema, schema, to_json
 from rulecover.export.json_model import model_of
@@ -184,6 +185,10 @@ MISTAKES = {
         changed("notations", to=[{"column": 0, "decimal": ",", "thousands": ",", "unit": ""}]),
         "choose marks of decimals and thousands that differ",
     ),
+    "dates of another format": (
+        changed("dates", to=[{"column": 0, "name": "day", "part": "year", "written": "(a+)+%Y%m%d"}]),
+        "dates/0/written, .* is not .ISO8601",
+    ),
     "zeros of a column twice": (changed("zero_missing", to=[1, 0, 1]), "column 1 has two entries in zero_missing"),
     "zeros of no column": (changed("zero_missing", to=[7]), "column 7"),
     "columns twice": (changed("columns", to=["other", "other"]), "twice"),
@@ -300,6 +305,12 @@ def test_a_category_that_is_known_by_a_number_only_cannot_be_exported() -> None:
 def test_what_is_no_json_is_refused(text: str | bytes) -> None:
     with pytest.raises(InvalidModelFileError):
         from_json(text)
+
+
+def test_dates_are_written_in_a_format_that_fit_recognises() -> None:
+    form = schema()["properties"]["dates"]["items"]["properties"]["written"]
+
+    assert form["enum"] == [ISO, LOOSE_ISO, *OTHERS]
 
 
 def test_infinite_numbers_are_refused_however_they_are_written() -> None:
