@@ -6,6 +6,7 @@ import functools
 import json
 import random
 import re
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -311,6 +312,13 @@ def test_dates_are_written_in_a_format_that_fit_recognises() -> None:
     form = schema()["properties"]["dates"]["items"]["properties"]["written"]
 
     assert form["enum"] == [ISO, LOOSE_ISO, *OTHERS]
+
+
+def test_nesting_without_end_is_refused_wherever_it_may_still_be_read() -> None:
+    written = json.dumps(changed("columns", to="here"))
+    for depth in range(sys.getrecursionlimit() // 2, sys.getrecursionlimit()):
+        with pytest.raises(InvalidModelFileError):
+            from_json(written.replace('"here"', "[" * depth + "]" * depth))
 
 
 def test_infinite_numbers_are_refused_however_they_are_written() -> None:
