@@ -321,6 +321,30 @@ def test_nesting_without_end_is_refused_wherever_it_may_still_be_read() -> None:
             from_json(written.replace('"here"', "[" * depth + "]" * depth))
 
 
+@pytest.mark.parametrize(("longest", "n_labels"), [(1_000, 1_001), (1_001, 2)])
+def test_a_long_label_does_not_take_its_room_for_every_class(longest: int, n_labels: int) -> None:
+    labels = ["x" * longest, *map(str, range(n_labels - 1))]
+    text = json.dumps(of_classes(labels))
+    loaded = from_json(text)
+
+    assert loaded.answer.labels.tolist() == labels and loaded.answer.labels.dtype == object
+    assert to_json(from_json(to_json(loaded))) == to_json(loaded)
+
+
+def test_labels_of_texts_are_texts() -> None:
+    labels = ["x" * 1_000, *map(str, range(999))]
+
+    assert from_json(json.dumps(of_classes(labels))).answer.labels.dtype.kind == "U"
+
+
+def of_classes(labels: list[str]) -> dict[str, Any]:
+    """A file of a rule for these classes."""
+    ones = [1.0] * len(labels)
+    answer = {"kind": "classes", "labels": labels, "type": "str"}
+    rule = {"clauses": [], "votes": ones, "seen": {"sums": ones, "impurity": 0.0, "cost": 1.0}}
+    return sound() | {"answer": answer, "totals": ones, "base": ones, "rules": [rule]}
+
+
 def test_infinite_numbers_are_refused_however_they_are_written() -> None:
     written = to_json(hostile_case("x").model)
 
