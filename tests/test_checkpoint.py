@@ -143,10 +143,26 @@ def test_a_pickle_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_small_file_does_not_unpack_to_a_large_one(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "bomb.npz", head=np.zeros(10_000_000, dtype=np.uint8))
     assert "it is compressed" in refused(tmp_path / "bomb.npz")
-    with zipfile.ZipFile(tmp_path / "shape.npz", "w") as archive:
-        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,)}"
-        archive.writestr("head.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
-    assert "is not a checkpoint" in refused(tmp_path / "shape.npz")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000000,)}",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "9" * 300 + ",)}",
+        "{'descr': ('<f8',), 'fortran_order': False, 'shape': ()}",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (1,)}",
+        "(",
+        "'" * 3,
+    ],
+    ids=["a large shape", "a larger shape", "no type", "objects", "an open bracket", "an open text"],
+)
+def test_an_array_that_is_none_is_refused(header: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "array.npz", "w") as archive:
+        head = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode()
+        archive.writestr("head.npy", head + b"\0" * 8)
+
+    assert "is not a checkpoint, or a damaged one" in refused(tmp_path / "array.npz")
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -199,6 +199,12 @@ def test_units_that_differ_are_no_numbers_of_one_column() -> None:
     assert recognise(["$5", "€5"]) == Mixed("$5", "€5")
 
 
+@pytest.mark.parametrize("begin", ["(", "-", "$", "1", "(-$", "1 1"])
+def test_a_cell_of_many_blanks_takes_no_longer_than_another(begin: str) -> None:
+    assert recognise([f"{begin}{' ' * 100_000}x"]) is None
+    assert Notation(unit="$").read([f"({' ' * 100_000}$ 7)"]).tolist() == [-7.0]
+
+
 def test_codes_begin_with_zero_and_have_three_digits() -> None:
     assert [is_code(text) for text in ("01234", "007", "00", "0", "10", "0.5", "0x1")] == [True, True, *[False] * 5]
 

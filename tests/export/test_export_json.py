@@ -6,6 +6,7 @@ import functools
 import json
 import random
 import re
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -23,6 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RuleSet
 from rulecover.data.categories import HashedCategories
+from rulecover.data.dates import ISO, LOOSE_ISO, OTHERS
 from rulecover.exceptions import ExportError, InvalidModelFileError, RulecoverError, UnreadableModelError
 from rulecover.export import Vote, from_json, json_file, json_schema, schema, to_json
 from rulecover.export.json_model import model_of
@@ -184,6 +186,10 @@ MISTAKES = {
         changed("notations", to=[{"column": 0, "decimal": ",", "thousands": ",", "unit": ""}]),
         "choose marks of decimals and thousands that differ",
     ),
+    "dates of another format": (
+        changed("dates", to=[{"column": 0, "name": "day", "part": "year", "written": "(a+)+%Y%m%d"}]),
+        "dates/0/written, .* is not .ISO8601",
+    ),
     "zeros of a column twice": (changed("zero_missing", to=[1, 0, 1]), "column 1 has two entries in zero_missing"),
     "zeros of no column": (changed("zero_missing", to=[7]), "column 7"),
     "columns twice": (changed("columns", to=["other", "other"]), "twice"),
@@ -300,6 +306,43 @@ def test_a_category_that_is_known_by_a_number_only_cannot_be_exported() -> None:
 def test_what_is_no_json_is_refused(text: str | bytes) -> None:
     with pytest.raises(InvalidModelFileError):
         from_json(text)
+
+
+def test_dates_are_written_in_a_format_that_fit_recognises() -> None:
+    form = schema()["properties"]["dates"]["items"]["properties"]["written"]
+
+    assert form["enum"] == [ISO, LOOSE_ISO, *OTHERS]
+
+
+def test_nesting_without_end_is_refused_wherever_it_may_still_be_read() -> None:
+    written = json.dumps(changed("columns", to="here"))
+    for depth in range(sys.getrecursionlimit() // 2, sys.getrecursionlimit()):
+        with pytest.raises(InvalidModelFileError):
+            from_json(written.replace('"here"', "[" * depth + "]" * depth))
+
+
+@pytest.mark.parametrize(("longest", "n_labels"), [(1_000, 1_001), (1_001, 2)])
+def test_a_long_label_does_not_take_its_room_for_every_class(longest: int, n_labels: int) -> None:
+    labels = ["x" * longest, *map(str, range(n_labels - 1))]
+    text = json.dumps(of_classes(labels))
+    loaded = from_json(text)
+
+    assert loaded.answer.labels.tolist() == labels and loaded.answer.labels.dtype == object
+    assert to_json(from_json(to_json(loaded))) == to_json(loaded)
+
+
+def test_labels_of_texts_are_texts() -> None:
+    labels = ["x" * 1_000, *map(str, range(999))]
+
+    assert from_json(json.dumps(of_classes(labels))).answer.labels.dtype.kind == "U"
+
+
+def of_classes(labels: list[str]) -> dict[str, Any]:
+    """A file of a rule for these classes."""
+    ones = [1.0] * len(labels)
+    answer = {"kind": "classes", "labels": labels, "type": "str"}
+    rule = {"clauses": [], "votes": ones, "seen": {"sums": ones, "impurity": 0.0, "cost": 1.0}}
+    return sound() | {"answer": answer, "totals": ones, "base": ones, "rules": [rule]}
 
 
 def test_infinite_numbers_are_refused_however_they_are_written() -> None:

@@ -390,6 +390,79 @@ def test_columns_out_of_all_proportion_are_refused_before_they_take_memory(libra
     assert peak < 20 * len(text) + 1_000_000
 
 
+def make_chain(tree: dict[str, Any], n: int) -> None:
+    """A tree of XGBoost becomes a chain of n splits."""
+    split, leaf, zeros = np.arange(n), np.full(n + 1, -1), [0] * (2 * n + 1)
+    tree.clear()
+    tree |= dict.fromkeys(("split_indices", "default_left", "split_conditions"), zeros)
+    tree["tree_param"] = {"num_nodes": f"{2 * n + 1}", "size_leaf_vector": "1", "num_deleted": "0"}
+    tree["left_children"] = np.append(split + n + 1, leaf).tolist()
+    tree["right_children"] = np.append(split + 1, leaf).tolist()
+
+
+def share_a_set(tree: dict[str, Any], n: int) -> None:
+    """All splits of a chain have the same categories."""
+    make_chain(tree, n)
+    tree |= {"split_type": [1] * n + [0] * (n + 1), "categories": list(range(n)), "categories_nodes": list(range(n))}
+    tree |= {"categories_segments": [0] * n, "categories_sizes": [n] * n}
+
+
+def share_values(tree: dict[str, Any], n: int) -> None:
+    """All leaves of a chain have the same values."""
+    make_chain(tree, n)
+    tree["tree_param"]["size_leaf_vector"] = f"{n}"
+    tree["right_children"][n:] = [0] * (n + 1)
+    tree["leaf_weights"] = [0.5] * n
+
+
+def make_empty_leaves(document: dict[str, Any], n: int) -> None:
+    """The first tree of CatBoost, made one with n leaves without values, and one leaf with n of them."""
+    number = document["features_info"]["float_features"][0]["feature_index"]
+    split = {"split_type": "FloatFeature", "float_feature_index": number, "border": 0.5}
+    branches = [{"value": [0.5] * n}, *({"value": []} for _ in range(n))]
+    while len(branches) > 1:
+        pairs = [{"split": split, "left": a, "right": b} for a, b in zip(branches[::2], branches[1::2], strict=False)]
+        branches = [*pairs, *branches[2 * len(pairs) :]]
+    document["trees"][0] = branches[0]
+
+
+#: Files that would take memory by the square of their size, and what is said of them.
+BULKY: dict[str, tuple[Callable[[int], str], str]] = {
+    "a long text among numbers": (
+        lambda n: xgboost_with(lambda tree: tree.update(categories=["x" * n, *[0] * n])),
+        "must be a list of whole numbers",
+    ),
+    "a set for all splits": (
+        lambda n: xgboost_with(lambda tree: share_a_set(tree, n), categories=True),
+        "must be parts of the 3000 categories, none of them twice",
+    ),
+    "values for all leaves": (
+        lambda n: several_outputs(lambda tree: share_values(tree, n)),
+        "must be 3000 numbers for each of 3001 leaves",
+    ),
+    "leaves without values": (
+        lambda n: catboost_with(lambda document: make_empty_leaves(document, n), "trees"),
+        "must be the values of a leaf",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BULKY)
+def test_a_file_never_takes_more_than_a_small_multiple_of_its_size(name: str) -> None:
+    made, message = BULKY[name]
+    text = made(3000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DamagedModelError, match=message):
+            read_text(text)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 20 * len(text) + 1_000_000
+
+
 @pytest.mark.slow
 def test_a_model_of_xgboost_with_many_columns_is_read() -> None:
     assert read_text(with_columns("xgboost", 2**20)).rules().n_features == 2**20
@@ -457,6 +530,32 @@ def test_a_split_of_catboost_on_no_known_category_is_refused(kind: str) -> None:
 
     with pytest.raises(DamagedModelError, match="value is 33, but must be the hash of one of the feature's categories"):
         read_text(catboost_with(lambda document: one_hot(document).update(value=33), kind))
+
+
+def splits_on(values: list[int], n_categories: int) -> str:
+    """A model file of CatBoost with a tree that splits on each of these categories."""
+
+    def change(document: dict[str, Any]) -> None:
+        split = one_hot(document)
+        document["features_info"]["categorical_features"][-1]["values"] = list(range(n_categories))
+        waiting: list[dict[str, Any]] = [{"value": 0.5} for _ in range(len(values) + 1)]
+        for place, value in enumerate(values):
+            left, right = waiting[2 * place : 2 * place + 2]
+            waiting.append({"split": split | {"value": value}, "left": left, "right": right})
+        document["trees"] = waiting[-1:]
+
+    return catboost_with(change, "trees")
+
+
+@pytest.mark.slow
+def test_a_late_category_of_catboost_is_found_as_fast_as_the_first() -> None:
+    def seconds(values: list[int]) -> float:
+        text = splits_on(values, 30_000)
+        start = time.perf_counter()
+        read_text(text)
+        return time.perf_counter() - start
+
+    assert seconds(list(range(30_000))) < 5 * seconds([0] * 30_000)
 
 
 @pytest.mark.parametrize("kind", ["trees", "oblivious_trees"])

@@ -374,6 +374,22 @@ def _made(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
+def test_names_cannot_steer_a_terminal(tmp_path: Path, kept_methods: object) -> None:
+    def failing(fold: Fold) -> dict[str, Fitted]:
+        raise RuntimeError("\x07\u202e")
+
+    register("failing", failing)
+    name = "own\x07\u202e"
+    rows = [f"{i},{'ab'[i % 2]}\n" for i in range(40)]
+    (tmp_path / f"{name}.csv").write_text("x,target\n" + "".join(rows), encoding="utf-8")
+    asked = ["mirco", "--data", tmp_path, "--datasets", name, "--methods", "DT,failing", "--out", tmp_path / name]
+    code, said = invoked(*asked)
+
+    assert code == 1 and "failed: failing on own\\x07\\u202e" in said, said
+    assert "\x07" not in said and "\u202e" not in said
+
+
 def test_results_that_are_there_are_not_touched_without_resume(folder: Path, tmp_path: Path) -> None:
     list(ResultsFile(tmp_path / FILE).append([outcome(0)]))
 
@@ -395,7 +411,12 @@ CELL = '{{"dataset": "wine", "method": "DT", "seed": 25, "fold": 0, "data": "", 
         CELL.format("null"),
         CELL.format('{"DT": {"accuracy": "high"}}'),
         "[1, 2]",
+        CELL.format("{}").replace('"wine"', '["wine"]'),
+        CELL.format("{}").replace('"DT"', "5"),
+        CELL.format("{}").replace("25", "9" * 5000),
+        "[" * 100_000,
     ],
+    ids=lambda line: line[:60],
 )
 def test_a_file_of_something_else_is_refused(line: str, folder: Path, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(line + "\n")

@@ -16,5 +16,6 @@ def in_one_line(error: Exception) -> str:
     if isinstance(error, (RulecoverError, ValueError, TypeError)):
         return text
     if isinstance(error, OSError):
-        return f"{error.filename or 'the output'}: {error.strerror}" if error.strerror else text
+        name = printable(str(error.filename or "the output"))
+        return f"{name}: {error.strerror}" if error.strerror else text
     return f"unexpected {type(error).__name__}: {text} (a bug in rulecover; --debug shows where)"

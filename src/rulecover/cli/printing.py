@@ -156,7 +156,8 @@ class Printer:
     @staticmethod
     def _line(console: Console, text: str, style: str) -> None:
         # A terminal folds between words; a file gets each line whole.
-        console.print(Text(text, style=style), soft_wrap=not console.is_terminal)
+        lines = "\n".join(map(printable, text.split("\n")))
+        console.print(Text(lines, style=style), soft_wrap=not console.is_terminal)
 
 
 def _folding_table(grid: Grid) -> RichTable:

@@ -30,7 +30,7 @@ ISO = "ISO8601"
 #: The same in forms that databases read otherwise, or not at all: 2024-1-5, 2024-01, offsets of time zones.
 LOOSE_ISO = "ISO8601, loosely"
 _STRICT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?")
-_OTHERS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
+OTHERS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
 _LOOKS = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
 
 #: What pandas calls objects that are dates.
@@ -55,7 +55,7 @@ def written_as(texts: Any) -> str | None:
         return None
     if _fits(distinct, ISO):
         return ISO if all(map(_STRICT.fullmatch, distinct)) else LOOSE_ISO
-    fitting = [each for each in _OTHERS if _fits(distinct, each)]
+    fitting = [each for each in OTHERS if _fits(distinct, each)]
     return fitting[0] if len(fitting) == 1 else None
 
 

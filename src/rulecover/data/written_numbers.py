@@ -29,11 +29,12 @@ _CODES = (
 _WORDS = ("US$", "R$", "C$", "A$", "HK$", "NZ$", "S$", "kr", "kr.", "zł", "Kč", "Ft", "Fr.")
 _UNIT = "|".join([*map(re.escape, sorted((*_WORDS, *_CODES), key=len, reverse=True)), f"[{re.escape(_SYMBOLS)}]", "%"])
 
-#: A cell: sign or parentheses, the unit on one side, and digits with marks.
+#: A cell: sign or parentheses, the unit on one side, and digits with marks. Possessive quantifiers: a long row of
+#: blanks could be shared among the places for them in very many ways, and none is tried again.
 _CELL = re.compile(
-    rf"(?P<open>\()?\s*(?P<sign>[-+\u2212])?\s*(?P<before>{_UNIT})?\s*(?P<inner>[-+\u2212])?\s*"
+    rf"(?P<open>\()?\s*+(?P<sign>[-+\u2212])?\s*+(?P<before>{_UNIT})?\s*+(?P<inner>[-+\u2212])?\s*+"
     rf"(?P<digits>[\d.,](?:[\d.,'\u2019 \u00a0\u2009\u202f]*[\d.,])?(?:[eE][-+]?\d+)?)"
-    rf"\s*(?P<after>{_UNIT})?\s*(?P<close>\))?"
+    rf"\s*+(?P<after>{_UNIT})?\s*+(?P<close>\))?"
 )
 
 #: What people write into a column of numbers where there is none; signs such as + may be levels, and are not meant.

@@ -29,6 +29,10 @@ from rulecover.voting.vote import Vote
 #: The name of each way to make predictions of votes for classes.
 KINDS: dict[str, type[Classes]] = {"classes": Classes, "added classes": AddedClasses, "log-odds": LogOddsClasses}
 
+#: Labels are objects where one is longer, or all would take more letters if each were as long as the longest, as they
+#: are in other arrays of texts.
+_LONG, _MANY = 1_000, 1_000_000
+
 #: Log-odds up to here can be added up without rounding, and are large enough for any probability.
 _LARGEST_LOG_ODDS = 1_000_000
 
@@ -74,11 +78,18 @@ def _provenance(written: Json | None) -> Provenance | None:
 def _answer(written: Json) -> Classes | Mean:
     if written["kind"] == "mean":
         return Mean(written.get("centre", 0.0), written.get("unit", 1.0), squares="squares" in written)
-    labels, name = written["labels"], written["type"]
+    labels = written["labels"]
+    name = _label_type(labels, written["type"])
     array = np.array(labels, dtype=name)
     if list(map(type, array.tolist())) != list(map(type, labels)) or array.tolist() != labels:
         raise ValueError(f"the labels {labels[:10]} are not of type {name}.")
     return KINDS[written["kind"]](array)
+
+
+def _label_type(labels: list[Any], name: str) -> str:
+    """The type of the array of labels: of texts only where a long one cannot take the memory."""
+    longest = max((len(label) for label in labels if isinstance(label, str)), default=0)
+    return "object" if name == "str" and (longest > _LONG or longest * len(labels) > _MANY) else name
 
 
 def _numbers(values: list[float], length: int) -> Floats:

@@ -82,7 +82,10 @@ def _all_of(checks: list[Check]) -> Check:
 def _shown(value: Any) -> str:
     import json
 
-    text = json.dumps(value)
+    try:
+        text = json.dumps(value)
+    except RecursionError:  # it is nested as deeply as can be read
+        return "…"
     return text if len(text) <= 100 else f"{text[:99]}…"
 
 

@@ -146,8 +146,9 @@ def _ends_a_line(file: Any) -> bool:
 def _parse_line(line: str, place: str) -> Outcome | None:
     try:
         record = json.loads(line)
-    except json.JSONDecodeError as error:
-        if _BEGINNING.startswith(line.strip("\0\n")[: len(_BEGINNING)]):  # cut off
+    except (ValueError, RecursionError) as error:
+        begins = _BEGINNING.startswith(line.strip("\0\n")[: len(_BEGINNING)])
+        if begins and isinstance(error, json.JSONDecodeError):  # cut off
             return None
         raise StudyError(f"{place} is not a result of a study ({line[:30]!r}); use another --out folder.") from error
     try:
@@ -156,6 +157,8 @@ def _parse_line(line: str, place: str) -> Outcome | None:
         figures = [value for model in outcome.models.values() for value in model.values()]
     except (AttributeError, KeyError, TypeError) as error:
         raise StudyError(f"{place} is not a result of a study ({error}); use another --out folder.") from error
+    if not all(isinstance(text, str) for text in (cell.dataset, cell.method, outcome.data, outcome.error)):
+        raise StudyError(f"{place} is not a result of a study (a name is not a text); use another --out folder.")
     if not all(isinstance(value, (int, float)) for value in [cell.seed, cell.fold, outcome.seconds, *figures]):
         raise StudyError(f"{place} is not a result of a study (a figure is not a number); use another --out folder.")
     return outcome

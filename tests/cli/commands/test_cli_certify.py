@@ -37,6 +37,20 @@ def test_a_file_is_counted_as_a_frame_is(folder: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
+def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    kinds = ["ripe\u202e\x07", "green"]
+    rows = pd.DataFrame({"weight\u202e\x07": range(40), "kind": [kinds[i < 20] for i in range(40)]})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    fit = run("fit", tmp_path / "rows.csv", "-t", "kind", "--trees", 3, "--out", tmp_path / "model.json")
+    assert fit.exit_code == 0, fit.output
+    answered = run("certify", tmp_path / "model.json", "--table", tmp_path / "rows.csv", "--target", "kind")
+
+    assert answered.exit_code == 0, answered.output
+    assert "weight\\u202e\\x07 " in answered.stdout and "count_ripe\\u202e\\x07" in answered.stdout
+    assert "\u202e" not in answered.output and "\x07" not in answered.output
+
+
+@pytest.mark.slow
 def test_the_query_counts_the_same_in_a_database(folder: Path) -> None:
     query = run(
         "certify", folder / "model.json", "--table", "main.fruit", "--target", "kind", "--dialect", "duckdb"

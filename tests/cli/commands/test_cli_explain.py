@@ -22,6 +22,7 @@ from typer.testing import CliRunner, Result
 
 import rulecover
 from rulecover import MIRCOClassifier, RulePathClassifier
+from rulecover.cli.errors import in_one_line
 from rulecover.cli.main import app
 from rulecover.cli.options.option import Option
 from rulecover.cli.options.table import EXPLAIN
@@ -526,6 +527,17 @@ def test_control_characters_in_names_cannot_steer_a_terminal(tmp_path: Path) -> 
     assert result.exit_code == 0
     assert "\x1b" not in result.output and "\x07" not in result.output
     assert "a\\x1b[31m\\nb" in result.stdout
+
+
+@pytest.mark.slow
+def test_names_of_files_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    path = write(tmp_path / "in\x07\u202e.csv", ["x", "kind"], [[i, "ab"[i < 20]] for i in range(40)])
+    result = explain(path, "--report", tmp_path / "out\x07\u202e.html")
+
+    assert result.exit_code == 0
+    assert "Report written to" in result.stdout and "out\\x07\\u202e.html" in result.stdout
+    assert "\x07" not in result.output and "\u202e" not in result.output
+    assert in_one_line(OSError(13, "denied", "in\x1b[31m")) == "in\\x1b[31m: denied"
 
 
 def test_an_error_that_names_a_hostile_column_is_one_line(tmp_path: Path) -> None:

@@ -76,6 +76,19 @@ def excel(*sheets: tuple[str, list[list[Any]]]) -> bytes:
     return file.getvalue()
 
 
+def with_sheet(book: bytes, old: str, new: str) -> bytes:
+    """An Excel file whose first sheet is written otherwise."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book)) as given, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        for member in given.infolist():
+            content = given.read(member)
+            if member.filename.endswith("sheet1.xml"):
+                assert old.encode() in content
+                content = content.replace(old.encode(), new.encode())
+            made.writestr(member, content)
+    return file.getvalue()
+
+
 def typed(cells: list[list[str]] = ROWS) -> list[list[Any]]:
     """The cells as Excel has them."""
     return [cells[0], *([float(row[0]) if row[0] else None, *row[1:]] for row in cells[1:])]
@@ -94,6 +107,12 @@ def parquet(frame: pd.DataFrame) -> bytes:
     file = io.BytesIO()
     frame.to_parquet(file)
     return file.getvalue()
+
+
+def packed(content: bytes, times: int) -> bytes:
+    for _ in range(times):
+        content = gzip.compress(content)
+    return content
 
 
 UTF8 = csv().encode()
@@ -129,6 +148,7 @@ READ: dict[str, tuple[str, bytes, list[str], str]] = {
     "quoted cells": ("rows.csv", csv(given=[[f'"{cell}"' for cell in row] for row in ROWS]).encode(), [], ""),
     "blanks after separators": ("rows.csv", csv(", ").encode(), [], ""),
     "gz": ("rows.csv.gz", gzip.compress(UTF8), [], ""),
+    "gz in gz": ("rows.csv.gz", packed(UTF8, 10), [], ""),
     "gz by another name": ("rows.csv", gzip.compress(UTF8), [], ""),
     "bz2": ("rows.csv.bz2", bz2.compress(UTF8), [], ""),
     "xz": ("rows.csv.xz", lzma.compress(UTF8), [], ""),
@@ -155,6 +175,18 @@ READ: dict[str, tuple[str, bytes, list[str], str]] = {
         "",
     ),
     "Excel with empty rows": ("rows.xlsx", excel(("Rows", [[], *typed(), [], [None, None]])), [], ""),
+    "Excel that says it is smaller": (
+        "rows.xlsx",
+        with_sheet(excel(("Rows", typed())), f"A1:C{N + 1}", "A1:B20"),
+        [],
+        "",
+    ),
+    "Excel that says it is larger": (
+        "rows.xlsx",
+        with_sheet(excel(("Rows", typed())), f"A1:C{N + 1}", "A1:XFD1048576"),
+        [],
+        "",
+    ),
     "Excel in a zip": ("rows.zip", zipped(rows_DOT_xlsx=excel(("Rows", typed()))), [], "'rows.xlsx' in rows.zip"),
     "Parquet": ("rows.parquet", parquet(pd.read_csv(io.StringIO(csv()))), [], ""),
     "a separator in a name": (
@@ -177,6 +209,12 @@ REFUSED: dict[str, tuple[str, bytes | None, list[str], str]] = {
         b"a,kind\n",
         [],
         "rows.csv has 0 rows with a value of 'kind'; at least 10",
+    ),
+    "Excel with a row too far": (
+        "rows.xlsx",
+        with_sheet(excel(("Rows", typed())), f'<row r="{N}">', '<row r="99999999999">'),
+        [],
+        "rows.xlsx is damaged or cut short (a row is beyond the 1,048,576 that a sheet has); fetch or save it again.",
     ),
     "a PDF file": ("rows.csv", b"%PDF-1.7\n%\xe2\xe3", [], "rows.csv is a PDF file, not a table in text; copy"),
     "an old Excel file": ("rows.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", [], "is an old Excel file (.xls), not a table"),
@@ -212,6 +250,12 @@ REFUSED: dict[str, tuple[str, bytes | None, list[str], str]] = {
         TWO_SHEETS,
         ["--sheet", "rows"],
         "rows.xlsx has no sheet 'rows'; it has 'Rows', 'Notes'",
+    ),
+    "gz without end": (
+        "rows.csv.gz",
+        packed(UTF8, 11),
+        [],
+        "rows.csv.gz is packed more than 10 times over; unpack it first.",
     ),
     "half of a gz": ("rows.csv.gz", gzip.compress(UTF8)[:-20], [], "rows.csv.gz is damaged or cut short"),
     "half of an Excel file": ("rows.xlsx", TWO_SHEETS[:800], [], "rows.xlsx is damaged or cut short"),

@@ -17,6 +17,7 @@ from rulecover.cli.tables.header import TableFile
 from rulecover.cli.tables.model_file import Model, load
 from rulecover.cli.tables.reading import Reading
 from rulecover.counting.certificate import TableCertificate
+from rulecover.show.text import printable
 from rulecover.voting.answers import Classes
 
 
@@ -44,7 +45,9 @@ def certify(
         certificate = _counted_in_database(saved, database, table, target)
     else:
         certificate = _counted(saved, TableFile(Path(table), reading), target)
-    typer.echo(certificate.to_frame().to_string(index=False, float_format="{:.3f}".format))
+    counted = certificate.to_frame().rename(columns=printable)
+    counted["rule"] = counted["rule"].map(printable)
+    typer.echo(counted.to_string(index=False, float_format="{:.3f}".format))
     typer.echo(f"\n{certificate}")
 
 

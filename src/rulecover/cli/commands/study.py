@@ -20,6 +20,7 @@ from rulecover.cli.options.option import Option
 from rulecover.cli.options.parsers import LARGEST_SEED
 from rulecover.cli.options.table import STUDY
 from rulecover.parallel import n_workers
+from rulecover.show.text import printable
 from rulecover.study import DATASETS, METHODS, ResultsFile, Study, load
 from rulecover.study.datasets import check_names
 from rulecover.study.pace import Pace
@@ -111,7 +112,7 @@ def run_study(
         warnings.simplefilter("always", UserWarning)
         planned = studies.study(names, out=out, datasets=list(DATASETS) if datasets is None else datasets, **settings)
     for sentence in dict.fromkeys([*(str(warning.message) for warning in caught), *_notes_on_kept(planned, own_names)]):
-        console.print(f"note: {sentence}", markup=False)
+        console.print(printable(f"note: {sentence}"), markup=False)
     failures = _run(planned, jobs, console)
     _write(planned.file, out, planned.data, console)
     if failures:
@@ -165,7 +166,7 @@ def _run(planned: Study, jobs: int, console: Console) -> int:
     """Runs all cells under a bar; returns the number of failures."""
     failures, pace = 0, Pace(planned)
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:.0f} of {task.total:.0f} cells"),
         TimeElapsedColumn(),
@@ -176,10 +177,12 @@ def _run(planned: Study, jobs: int, console: Console) -> int:
         try:
             for outcome in planned.run(n_jobs=jobs):
                 cell, left = outcome.cell, pace.left_after(outcome, n_workers(jobs))
-                progress.update(bar, advance=1, description=f"{cell.dataset} {cell.method}", left=f"left {left}")
+                progress.update(
+                    bar, advance=1, description=printable(f"{cell.dataset} {cell.method}"), left=f"left {left}"
+                )
                 if outcome.error:
                     failures += 1
-                    console.print(f"failed: {cell}: {outcome.error}", markup=False)
+                    console.print(printable(f"failed: {cell}: {outcome.error}"), markup=False)
         except OSError as error:
             raise CommandError(f"{planned.file.path}: {error.strerror}; {_KEPT}") from error
         except KeyboardInterrupt:
@@ -191,5 +194,6 @@ def _run(planned: Study, jobs: int, console: Console) -> int:
 def _write(file: ResultsFile, out: Path, data: Any, console: Console) -> None:
     written, notes = write_tables(file, out, data)
     for note in notes:
-        console.print(f"note: {note}", markup=False)
-    Console(highlight=False).print(f"{len(written)} tables and figures in {out}: {', '.join(written)}", markup=False)
+        console.print(printable(f"note: {note}"), markup=False)
+    said = printable(f"{len(written)} tables and figures in {out}: {', '.join(written)}")
+    Console(highlight=False).print(said, markup=False)

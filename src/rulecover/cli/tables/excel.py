@@ -18,12 +18,16 @@ from rulecover.exceptions import MissingExtraError
 _NO_VALUE = re.compile(r"#(DIV/0!|VALUE!|REF!|NAME\?|NUM!|NULL!)")
 
 
+#: The most rows that a sheet has.
+_MOST_ROWS = 2**20
+
+
 def sheet_blocks(file: IO[bytes], name: str, reading: Reading, found: Found, stack: ExitStack) -> Iterator[bytes]:
     """A sheet of an Excel file as CSV, without rows that are empty."""
     book = stack.enter_context(closing(_excel().load_workbook(file, read_only=True, data_only=True)))
     lines, width = io.StringIO(newline=""), 0
     writer = csv.writer(lines, lineterminator="\n")
-    for cells in _chosen_sheet(book, name, reading, found).iter_rows(values_only=True):
+    for cells in _rows(_chosen_sheet(book, name, reading, found)):
         row = [_text_of(cell, found.decimal or ".") for cell in cells]
         while row and not row[-1]:
             row.pop()
@@ -35,6 +39,15 @@ def sheet_blocks(file: IO[bytes], name: str, reading: Reading, found: Found, sta
             lines.seek(0)
             lines.truncate()
     yield lines.getvalue().encode()
+
+
+def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """The cells of each row up to the last that is there, wherever the file says that the sheet ends."""
+    sheet.reset_dimensions()
+    for number, cells in enumerate(sheet.iter_rows(max_row=_MOST_ROWS + 1, values_only=True)):
+        if number == _MOST_ROWS:
+            raise ValueError(f"a row is beyond the {_MOST_ROWS:,} that a sheet has")
+        yield cells
 
 
 def _excel() -> Any:

@@ -46,19 +46,25 @@ _OTHER_TEXTS = {
 #: How files begin in which others are packed: compressed ones and archives.
 _PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK")
 
+#: How often a file may be packed into others: some files, once unpacked, are themselves again.
+_MOST_LAYERS = 10
+
 
 @contextmanager
 def utf8(file: IO[bytes], name: str, reading: Reading, found: Found) -> Iterator[Peekable]:
     """The text of a file as UTF-8 without a byte order mark, whatever it is compressed by and encoded in."""
     with ExitStack() as stack:
         content: Peekable = io.BufferedReader(Unowned(file), BLOCK)
+        layers = 0
         while content.peek(8).startswith(_PACKED):
             from rulecover.cli.tables.archives import unpacked  # with modules that few files need
 
             inside = unpacked(content, name, reading, found, stack)
             if inside is None:
                 break
-            content = inside
+            content, layers = inside, layers + 1
+            if layers > _MOST_LAYERS:
+                raise CommandError(f"{name} is packed more than {_MOST_LAYERS} times over; unpack it first.")
         _check_is_text(content.peek(BLOCK), name)
         yield peekable(_without_hint(utf8_blocks(content, name, reading, found)))
 

@@ -82,12 +82,12 @@ class _CatBoostColumns:
     numeric
         For each number its column, and whether a missing value goes left.
     categorical
-        For each number its column, and the hashes of its categories.
+        For each number its column, and the code of each category by its hash.
     """
 
     name: tuple[str, ...]
     numeric: dict[int, tuple[int, bool]]
-    categorical: dict[int, tuple[int, tuple[int, ...]]]
+    categorical: dict[int, tuple[int, dict[int, int]]]
 
     @classmethod
     def of(cls, info: Field) -> _CatBoostColumns:
@@ -100,7 +100,7 @@ class _CatBoostColumns:
         return cls(
             tuple(names[f] for f in range(len(names))),
             {_own(each): (_place(each), _missing_left(each["nan_value_treatment"])) for each in numeric},
-            {_own(each): (_place(each), _hashes(each)) for each in categorical},
+            {_own(each): (_place(each), _codes(each)) for each in categorical},
         )
 
     @property
@@ -111,7 +111,7 @@ class _CatBoostColumns:
 
     @property
     def categories(self) -> Categories:
-        return {column: HashedCategories(hashes) for column, hashes in self.categorical.values()}
+        return {column: HashedCategories(tuple(codes)) for column, codes in self.categorical.values()}
 
     def split(self, field: Field) -> _CatBoostSplit:
         kind = field["split_type"].text()
@@ -119,10 +119,11 @@ class _CatBoostColumns:
             column, missing_left = _known(self.numeric, field["float_feature_index"])
             return _CatBoostSplit(column, _float32(field["border"]), missing_left, None)
         if kind == "OneHotFeature":
-            column, hashes = _known(self.categorical, field["cat_feature_index"])
-            if field["value"].value not in hashes:
+            column, codes = _known(self.categorical, field["cat_feature_index"])
+            code = codes.get(_hash(field["value"]))
+            if code is None:
                 raise field["value"].wrong("the hash of one of the feature's categories")
-            return _CatBoostSplit(column, 0.0, False, float(hashes.index(field["value"].value)))
+            return _CatBoostSplit(column, 0.0, False, float(code))
         if kind == "OnlineCtr":
             raise UnreadableModelError(
                 f"{field.where} uses a statistic of the target over categories (a CTR), which rules cannot express; "
@@ -160,9 +161,14 @@ def _missing_left(treatment: Field) -> bool:
     return treatment.text() != "AsTrue"
 
 
-def _hashes(feature: Field) -> tuple[int, ...]:
+def _codes(feature: Field) -> dict[int, int]:
+    """The codes of the categories, in the order of the file, by their hashes."""
     values = feature.get("values")
-    return () if values is None else tuple(dict.fromkeys(value.whole(-(2**31)) for value in values))
+    return {} if values is None else {each: code for code, each in enumerate(dict.fromkeys(map(_hash, values)))}
+
+
+def _hash(field: Field) -> int:
+    return field.whole(-(2**31))
 
 
 def _tree(
@@ -246,7 +252,11 @@ def _scaled(values: Floats, scale: float) -> Floats:
 
 
 def _leaf_value(field: Field) -> Floats:
-    return field.floats() if isinstance(field.value, list) else np.array([field.number()])
+    if not isinstance(field.value, list):
+        return np.array([field.number()])
+    if not len(field):
+        raise field.wrong("the values of a leaf")
+    return field.floats()
 
 
 def _leaf_order(children: Ints) -> Ints:

@@ -95,10 +95,12 @@ class Field:
             raise self.wrong(f"a list of {length} {what}, not {len(self)}")
         if not len(self):
             return np.zeros(0)
+        if not {*map(type, self.value)} <= {int, float, bool}:  # numpy would give each entry the room of a long text
+            raise self.wrong(f"a list of {what}")
         try:
             array = np.array(self.value)
-        except (ValueError, OverflowError):
+        except OverflowError:
             raise self.wrong(f"a list of {what}") from None
-        if array.ndim != 1 or array.dtype.kind not in kinds:
+        if array.dtype.kind not in kinds:
             raise self.wrong(f"a list of {what}")
         return array

@@ -138,9 +138,9 @@ def _values(field: Field, is_leaf: Any, width: int) -> Floats:
         value = field["base_weights"].floats(n * width).reshape(n, width)
     else:  # since XGBoost 3.1 leaves have values of their own, at the place given by right_children
         place = np.where(is_leaf, field["right_children"].ints(n), 0)
-        known = leaves.floats()
-        if place.min() < 0 or (place.max() + 1) * width > len(known):
-            raise leaves.wrong(f"{width} numbers for each of {place.max() + 1} leaves")
+        known, n_leaves = leaves.floats(), max(place.max() + 1, np.count_nonzero(is_leaf))
+        if place.min() < 0 or n_leaves * width > len(known):
+            raise leaves.wrong(f"{width} numbers for each of {n_leaves} leaves")
         value = known[: len(known) // width * width].reshape(-1, width)[place]
     return check_values(field.where, np.where(is_leaf[:, None], value, 0.0))
 
@@ -159,6 +159,8 @@ def _category_splits(field: Field, n: int, is_leaf: Any) -> tuple[Ints, tuple[Fl
         raise field["categories_nodes"].wrong(f"numbers of the {n} nodes")
     if node.size and not (start.min() >= 0 and size.min() >= 0 and (start + size).max() <= len(codes)):
         raise field["categories_segments"].wrong(f"places among the {len(codes)} categories")
+    if size.sum() > len(codes):
+        raise field["categories_sizes"].wrong(f"parts of the {len(codes)} categories, none of them twice")
     if codes.size and not (codes.min() >= 0 and codes.max() < 2**24):
         raise field["categories"].wrong("codes from 0 to 16777215")
     category[node] = np.arange(len(node))
