@@ -106,6 +106,19 @@ def test_stages_run_from_the_first_tree_to_the_whole_pool() -> None:
     np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
 
 
+@pytest.mark.parametrize("weights", [None, "z"])
+def test_the_source_model_predicts_rows_that_are_missed_in_stages_too(weights) -> None:
+    X, y = data(2)
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y)
+    settings = {"max_rmp_calls": 8, "remove": Stale(above=0.0, calls=1), "rule_weights": weights, "random_state": 0}
+    model = explain(forest, X, y, method="boost", fallback="model", **settings)
+    far = np.random.default_rng(0).normal(scale=3, size=(400, 8))
+    assert model.missed(far).any()
+
+    np.testing.assert_array_equal(list(model.staged_predict(far))[-1], model.predict(far))
+    np.testing.assert_array_equal(list(model.staged_predict_proba(far))[-1], model.predict_proba(far))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "z"])
 def test_a_stage_is_the_model_of_that_many_calls(weights) -> None:
