@@ -146,6 +146,18 @@ def test_warm_start_goes_on_where_it_was() -> None:
     assert (np.diff([*model.history_["objective"], model.certificate_.objective]) <= 1e-6).all()
 
 
+@pytest.mark.parametrize("settings", [{"admit": Negative(at_most=1), "max_rmp_calls": 50}, {"early_stopping": 1}])
+def test_a_warm_start_goes_on_with_nothing_that_came_to_its_end(settings) -> None:
+    X, y = data(4, n=60)
+    model = boosted(**{"max_rmp_calls": 50, "warm_start": True, "random_state": 0, **settings}).fit(X, y)
+    calls = len(model.history_)
+    assert calls < 50
+
+    model.set_params(max_rmp_calls=60).fit(X, y)
+
+    assert len(model.history_) == calls
+
+
 def test_a_copy_of_a_warm_model_predicts_the_same_and_begins_anew() -> None:
     X, y = data(4)
     model = boosted(max_rmp_calls=2, warm_start=True).fit(X, y)
