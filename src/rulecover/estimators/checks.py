@@ -257,9 +257,11 @@ def check_time_and_checkpoint(model: Any) -> None:
 
 
 def without_checkpoint(model: Any) -> Any:
-    """The model, to be trained on other rows: neither it nor a model in it goes on from a checkpoint, or writes one."""
-    kept = [name for name in model.get_params(deep=True) if name.rpartition("__")[2] == "checkpoint"]
-    return model.set_params(**dict.fromkeys(kept))
+    """The model, to be trained on other rows: nothing in it goes on from a checkpoint, or writes one."""
+    settings = model.get_params(deep=True)
+    kept = [name for name in settings if name.rpartition("__")[2] == "checkpoint"]
+    solvers = {name: value.kept_in(None) for name, value in settings.items() if hasattr(value, "kept_in")}
+    return model.set_params(**dict.fromkeys(kept), **solvers)
 
 
 #: Settings with a value for each of some labels.

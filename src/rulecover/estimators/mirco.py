@@ -156,15 +156,16 @@ class MinimumRuleCover(VotingModel):
         if rows is not None:
             return self._fit_elsewhere(rows, solver)
         begin = time.perf_counter()
+        kept = self._kept_by(solver)
         # A checkpoint is of a pool, which must not depend on the clock.
-        clocked = self.checkpoint is None
+        clocked = kept is None
         until = training_deadline(begin, self.time_limit) if clocked else None
         prepared = self._prepare(X, y, sample_weight, deadline=until)
         limits = TimeLimits.of(self.time_limit, begin=begin, shared=True)
         demand = self._demands(prepared, y)
         passes = 2 if isinstance(solver, SolverOnSamples) else 1  # a cover, and for numbers a list to choose from
         pool, unread = self._candidates(prepared, demand, limits.reading(passes=passes) if clocked else None)
-        with nullcontext() if self.checkpoint is None else self._checkpoint(pool, prepared.samples, demand) as file:
+        with nullcontext() if kept is None else self._checkpoint(kept, pool, prepared.samples, demand) as file:
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
@@ -229,9 +230,15 @@ class MinimumRuleCover(VotingModel):
             weigh_votes=self.estimator_weights in ("vote", "both"),
         )
 
-    def _checkpoint(self, pool: RulePool, samples: Samples, demand: Ints) -> Checkpoint:
+    def _kept_by(self, solver: Any) -> Any:
+        """The file of the checkpoint: that of an exact solver is for all that it solves here, as with ``"exact"``."""
+        return getattr(solver, "checkpoint", None) if self.checkpoint is None else self.checkpoint
+
+    def _checkpoint(self, path: Any, pool: RulePool, samples: Samples, demand: Ints) -> Checkpoint:
         data = samples.X, samples.labels, samples.weight, demand, pool.evidence.cost
-        return Checkpoint(self.checkpoint, "an exact cover", fingerprint(settings_that_matter(self), *data))
+        # What is kept of a problem has the settings of the solver in its name, but for its time limit.
+        settings = settings_that_matter(self) | {"solver": "exact"}
+        return Checkpoint(path, "an exact cover", fingerprint(settings, *data))
 
     def _recipe(self, solver: AnySolver, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> Recipe:
         """The steps of Algorithm 1 as they are set."""
