@@ -16,6 +16,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor
+from rulecover.checkpoint import Checkpoint
 from rulecover.estimators import mirco, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
@@ -260,6 +261,36 @@ def test_an_exact_cover_goes_on_from_its_checkpoint(
         assert to_json(model.fit(few, labels)) == to_json(whole) and not file.exists()
 
     assert whole.certificate_.objective == pytest.approx(alone.certificate_.objective)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prune", [True, "held-out"])
+def test_a_checkpoint_is_for_all_exact_covers_of_a_fit(
+    prune: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pruned rules are covered once more, and held-out rows are predicted by covers of other rows."""
+    file, put = tmp_path / "cover.npz", Checkpoint.put
+
+    def fitted(checkpoint: Path) -> str:
+        settings = {"solver": Exact(effort=0.05), "prune": prune, "checkpoint": checkpoint, "random_state": 0}
+        return to_json(MIRCOClassifier(FOREST, **settings).fit(X[:100], y[:100]))
+
+    def put_and_end(self: Any, entries: Any) -> None:
+        put(self, entries)
+        raise RuntimeError
+
+    whole = fitted(tmp_path / "whole.npz")
+    monkeypatch.setattr(Checkpoint, "put", put_and_end)
+    n_ended = 0
+    while n_ended < 100:
+        try:
+            assert fitted(file) == whole
+            break
+        except RuntimeError:
+            n_ended += 1
+            assert file.exists()
+
+    assert 1 < n_ended < 100 and not file.exists()
 
 
 def test_a_checkpoint_of_a_cover_is_for_exact_ones(tmp_path: Path) -> None:

@@ -206,6 +206,19 @@ def test_columns_that_are_listed_as_categories_may_be_texts(listed, gaps):
         MIRCOClassifier(HistGradientBoostingClassifier(categorical_features=["x"])).fit(table, y)
 
 
+def test_catboost_is_asked_about_texts_by_the_names_of_their_columns() -> None:
+    table = pd.DataFrame({"size": np.arange(60.0), "colour": np.tile(["red", "green", "blue"], 20)})
+    settings = {"iterations": 3, "cat_features": ["colour"], "one_hot_max_size": 10, "allow_writing_files": False}
+    trained = CatBoostClassifier(**settings, verbose=False, random_seed=0).fit(table, (table["size"] > 20).astype(int))
+    few = explain(trained, table, trained.predict(table), method="cover", max_rules=1, fallback="model")
+    assert few.missed(table).any()
+
+    turned = table[["colour", "size"]]
+
+    np.testing.assert_array_equal(few.predict_proba(turned), few.predict_proba(table))
+    assert few.fidelity(turned) == few.fidelity(table)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 def test_catboost_takes_texts_itself_unless_they_have_gaps(gaps):

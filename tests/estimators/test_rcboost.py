@@ -106,6 +106,19 @@ def test_stages_run_from_the_first_tree_to_the_whole_pool() -> None:
     np.testing.assert_allclose(list(model.staged_predict_proba(X))[-1], model.predict_proba(X))
 
 
+@pytest.mark.parametrize("weights", [None, "z"])
+def test_the_source_model_predicts_rows_that_are_missed_in_stages_too(weights) -> None:
+    X, y = data(2)
+    forest = RandomForestClassifier(5, max_depth=4, random_state=0).fit(X, y)
+    settings = {"max_rmp_calls": 8, "remove": Stale(above=0.0, calls=1), "rule_weights": weights, "random_state": 0}
+    model = explain(forest, X, y, method="boost", fallback="model", **settings)
+    far = np.random.default_rng(0).normal(scale=3, size=(400, 8))
+    assert model.missed(far).any()
+
+    np.testing.assert_array_equal(list(model.staged_predict(far))[-1], model.predict(far))
+    np.testing.assert_array_equal(list(model.staged_predict_proba(far))[-1], model.predict_proba(far))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "z"])
 def test_a_stage_is_the_model_of_that_many_calls(weights) -> None:
@@ -131,6 +144,18 @@ def test_warm_start_goes_on_where_it_was() -> None:
     assert model.n_rmp_calls_ == whole.n_rmp_calls_
     assert model.history_["added"].tolist()[:3] == whole.history_["added"].tolist()[:3]
     assert (np.diff([*model.history_["objective"], model.certificate_.objective]) <= 1e-6).all()
+
+
+@pytest.mark.parametrize("settings", [{"admit": Negative(at_most=1), "max_rmp_calls": 50}, {"early_stopping": 1}])
+def test_a_warm_start_goes_on_with_nothing_that_came_to_its_end(settings) -> None:
+    X, y = data(4, n=60)
+    model = boosted(**{"max_rmp_calls": 50, "warm_start": True, "random_state": 0, **settings}).fit(X, y)
+    calls = len(model.history_)
+    assert calls < 50
+
+    model.set_params(max_rmp_calls=60).fit(X, y)
+
+    assert len(model.history_) == calls
 
 
 def test_a_copy_of_a_warm_model_predicts_the_same_and_begins_anew() -> None:

@@ -15,6 +15,7 @@ import resource
 import secrets
 import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -157,10 +158,19 @@ def work(seed: int, first: int, step: int, until: float, out: Path) -> Count:
     return count
 
 
+def end_with_parent() -> None:
+    """Ends this process as soon as the one that started it is gone, which Ctrl-C is for, too."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+
+
 def soak(minutes: float, jobs: int, seed: int, out: Path) -> Count:
     """Cases for some minutes, by several processes."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C waits for no process
     until, total = time.time() + 60 * minutes, Count()
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as workers:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=end_with_parent) as workers:
         parts = [workers.submit(work, seed, first, jobs, until, out) for first in range(jobs)]
         for part in parts:
             total.add(part.result())

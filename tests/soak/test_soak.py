@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import soak
 from command_lines import OPTIONS, Refused, asked, options_of
 from drawings import DRAWINGS
 from families import FAMILIES, BrokenPromise, commands, keeps, trial_of
@@ -119,6 +127,29 @@ def test_rows_are_repeated_by_weights_that_have_no_common_factor() -> None:
     )
 
     keeps(case, "repeated_rows_are_weights", "a_factor_of_all_weights_changes_nothing")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_no_process_is_left_of_a_soak_that_ends_early(end: signal.Signals) -> None:
+    with started(soak.__file__, "--minutes", "60", "--jobs", "1") as first:
+        children = Path(f"/proc/{first.pid}/task/{first.pid}/children")
+        while len(children.read_text().split()) < 2:  # one that tries cases, and one that cleans up after both
+            time.sleep(0.1)
+        first.send_signal(end)
+        assert first.wait(timeout=60) == -end
+        first.communicate(timeout=60)  # up to the end of what is printed by any of them
+
+
+@contextmanager
+def started(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """Python in a session of its own, of which nothing is left in the end."""
+    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True, start_new_session=True) as one:
+        try:
+            yield one
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(one.pid, signal.SIGKILL)
 
 
 @pytest.mark.slow

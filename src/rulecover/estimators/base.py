@@ -238,7 +238,8 @@ class VotingModel(RuleModel, ABC):
         if self._columns is None:
             return AskedModel(self.estimator_, self._as_model_saw)
         model = self.estimator_
-        seen = with_columns(given, names_of_model(model), as_arrays=sees_arrays(model))
+        names = names_of_model(model) or self._names()  # some are trained on a frame and do not say so
+        seen = with_columns(given, names, as_arrays=sees_arrays(model))
         return AskedModel(model, lambda _: rows_of(seen, rows))
 
     def _source_model(self, given: Any, rows: Ints) -> AskedModel:

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
@@ -514,15 +515,15 @@ class RuleBoosting(VotingModel):
                 "log-odds are fitted to the rules of the last call, and there are none for earlier calls; train with "
                 "vote='shares' for staged predictions."
             )
-        X = self._check_rows(X)
+        rows, ask = self._check_rows(X), partial(self._asked, X)
         # The votes of all rules, so that those of any part of them add up exactly.
-        changing = ChangingVote(self._vote_of(self.pool_).take, X)
+        changing = ChangingVote(self._vote_of(self.pool_).take, rows)
         for pool, z in self._stages:
             vote = self._voting(self._stage_vote(pool, z))
             if self.rule_weights is None:
-                yield vote.completed(changing.to(pool), X)
+                yield vote.completed(changing.to(pool), rows, ask)
             else:  # every stage has its own weights
-                yield vote.tally(X)
+                yield vote.tally(rows, ask)
 
 
 def _named_by(encoder: TableEncoder, vote: Vote) -> Vote:

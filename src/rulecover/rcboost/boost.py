@@ -101,6 +101,11 @@ class BoostRun:
         if self.watch is not None:
             self.watch.see(done.pool)
 
+    def is_over(self, patience: int | None) -> bool:
+        """Whether the last call added no rule, or the watched rows have seen no progress for this many calls."""
+        ended = bool(self.rounds) and not self.rounds[-1].added
+        return ended or (self.watch is not None and self.watch.stands_still(patience))
+
     @property
     def pools(self) -> list[Ints]:
         """The rules in the pool at first and after each call, up to the best call if calls are watched."""
@@ -139,7 +144,7 @@ def boost(
     before; the next one is `expected` to take this many seconds. Returns whether the run is over, or else out of time.
     """
     run.generation.deadline = deadline
-    left = max(0, max_calls - len(run.rounds))
+    left = 0 if run.is_over(patience) else max(0, max_calls - len(run.rounds))
     if is_late(deadline, expected):
         return not left
     calls = zip(range(left), run.generation, strict=False)
@@ -148,7 +153,7 @@ def boost(
             run.record(done)
             if keep is not None:
                 keep(run)
-            if run.watch is not None and run.watch.stands_still(patience):
+            if run.is_over(patience):
                 return True
             # The next call and the last solve will hardly take less than this one did.
             if is_late(deadline, done.seconds + done.seconds_lp):

@@ -51,7 +51,7 @@ class KeptRounds:
             return False
         if (state := self._file.get("state")) is not None:
             run.generation.restore(state)
-        return not run.rounds[-1].added or (run.watch is not None and run.watch.stands_still(patience))
+        return run.is_over(patience)
 
     def note(self, run: BoostRun) -> None:
         """Keeps the round that is over, and where the loop is."""
