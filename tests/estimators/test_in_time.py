@@ -159,6 +159,16 @@ def test_rows_of_no_weight_are_not_trained_on_for_lack_of_time():
     assert set(cover.predict(X)) <= {"yes", "no"}
 
 
+@pytest.mark.parametrize("model", [CLASSIFIERS[0], CLASSIFIERS[1], CLASSIFIERS[3]], ids=["cover", "path", "boosting"])
+def test_a_class_whose_rows_all_have_no_weight_is_known_to_a_model_of_some_rows(model):
+    X, y = numbers_and_classes()
+    y[::50] = "nil"
+    limited, cut = fitted(model, X, y, NO_TIME, sample_weight=(y != "nil").astype(float))
+    assert "the model was trained on 1,000 of" in cut
+    assert limited.classes_.tolist() == ["nil", "no", "yes"]
+    assert set(limited.predict(X)) <= {"yes", "no"}
+
+
 def test_texts_as_labels_of_a_library_that_takes_numbers():
     xgboost = pytest.importorskip("xgboost")
     X, y = numbers_and_classes()

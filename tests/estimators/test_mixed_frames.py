@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lightgbm import LGBMClassifier, LGBMRegressor
 from mixed_tables import mixed_table, odd_rows
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -414,3 +414,49 @@ def test_rules_to_keep_on_a_table_with_dates_are_exported_with_the_others() -> N
 
     assert path.rules_[0].text == "size > 0.5" and any("hired (month)" in rule.text for rule in path.rules_)
     np.testing.assert_array_equal(from_json(to_json(path)).predict(table), path.predict(table))
+
+
+# Folds of a table: a column is of the same kind in each ------------------------------------------------------------
+
+#: Texts that are of another kind without the last cell.
+KINDS = {
+    "dates but for one": [*(f"2024-01-{1 + k % 20:02d}" for k in range(59)), "unknown"],
+    "dates that one tells from others": [*(f"0{1 + k % 9}/0{1 + k % 7}/2024" for k in range(59)), "31/12/2024"],
+    "shares but for one": [*(f"{k % 20}%" for k in range(59)), "unknown"],
+    "shares and a dash": [*(f"{k % 20}%" for k in range(59)), "-"],
+    "names of rows but for one": [*(f"2024-{1 + k // 28:02d}-{1 + k % 28:02d}" for k in range(59)), "unknown"],
+}
+
+
+@pytest.mark.parametrize("texts", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_a_fold_without_the_odd_cell_reads_it_all_the_same(texts, frame):
+    table, y = frame({"odd": texts, "size": np.arange(60.0) % 11}), np.arange(60) % 20 > 9
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+
+    path = RulePathClassifier(forest, max_rules=3, cv=3, random_state=0).fit(table, y)
+    MIRCOClassifier(forest, prune="held-out", random_state=0).fit(table, y)
+    path.tuned(table, y, recall=0.9, cv=3)
+
+    assert np.isfinite(path.path_["cv_score"]).all()
+
+
+def test_folds_of_a_table_without_odd_cells_are_those_of_its_numbers():
+    """Notations and formats that any part of the rows shows."""
+    n = np.arange(60)
+    written = {
+        "share": [f"{k % 20}.5%" for k in n],
+        "when": [f"{20 + k % 9}/01/2024" for k in n],
+        "class": [f"c{k % 3}" for k in n],
+    }
+    plain = {
+        "share": [k % 20 + 0.5 for k in n],
+        "when": pd.to_datetime([f"2024-01-{20 + k % 9}" for k in n]),
+        "class": np.array(list("abc"))[n % 3],
+    }
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    path = RulePathClassifier(forest, max_rules=3, cv=3, random_state=0)
+
+    scores = [clone(path).fit(pd.DataFrame(each), n % 20 > 9).path_ for each in (written, plain)]
+
+    pd.testing.assert_frame_equal(*scores)

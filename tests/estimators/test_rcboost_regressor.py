@@ -15,7 +15,7 @@ from spied import Spy
 
 from rulecover import RCBoostRegressor
 from rulecover.coverage import Coverage
-from rulecover.exceptions import CutShortWarning, MismatchedDataError
+from rulecover.exceptions import CutShortWarning, MismatchedDataError, RulecoverWarning
 from rulecover.setcover.master import Master
 
 
@@ -57,6 +57,16 @@ def test_numbers_far_larger_than_their_scale_have_an_optimum(duals: str) -> None
         assert model.certificate_.objective > 1e10
         objective = model.history_["objective"].to_numpy()
         assert (np.diff(objective) <= 1e-15 * objective[0]).all()  # the last digit is rounded
+
+
+@pytest.mark.parametrize("duals", ["equal", "near"])
+def test_costs_that_differ_by_more_than_the_lp_can_count_are_reported(duals: str) -> None:
+    X, y = data(n=100)
+    with pytest.warns(
+        RulecoverWarning, match=r"cost \de\+\d\d times as much as others.* give a scale nearer to the var"
+    ):
+        boosted(scale=1e-18, duals=duals, max_rmp_calls=2).fit(X, y)
+    boosted(scale=1e-12, duals=duals, max_rmp_calls=2).fit(X, y)  # far from the variance, but exact
 
 
 def test_costs_and_means_are_those_of_the_covered_samples() -> None:

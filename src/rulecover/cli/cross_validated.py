@@ -11,6 +11,7 @@ import numpy as np
 
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.labelled import Table
+from rulecover.data.encoder import as_in_whole
 from rulecover.estimators.held_out import folds_of
 from rulecover.report.figures import ClassFigures, NumberFigures
 from rulecover.report.summary import Score
@@ -31,14 +32,15 @@ def folds_of_table(table: Table, n_folds: int, seed: int) -> list[tuple[Ints, In
 def cross_validated(table: Table, train: Train, folds: Iterable[tuple[Ints, Ints]]) -> list[Score]:
     """The figures of each model by predictions for every row, each made by a model that was not trained on it."""
     y = np.asarray(table.y)
+    X = table.X if table.encoder is None else as_in_whole(table.encoder, table.X)
     classes = np.unique(y) if table.task == TaskName.CLASSES else np.zeros(0)
     found: dict[str, _CrossPredicted] = {}
     for learn, check in folds:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # said once, of the rules of all rows
-            models = train(table.X.iloc[learn], y[learn])
+            models = train(X.iloc[learn], y[learn])
         for name, model in models.items():
-            found.setdefault(name, _CrossPredicted(y, classes)).take(model, table.X.iloc[check], check)
+            found.setdefault(name, _CrossPredicted(y, classes)).take(model, X.iloc[check], check)
     return [predicted.score(name) for name, predicted in found.items()]
 
 

@@ -14,6 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 from rulecover.cli.errors import CommandError
 from rulecover.estimators.checks import without_checkpoint
 from rulecover.estimators.held_out import shares_in_folds
+from rulecover.estimators.prepare import for_folds
 from rulecover.exceptions import CutShortWarning
 from rulecover.voting.threshold import threshold_for
 
@@ -65,4 +66,4 @@ def _shares_in_folds(few: Any, X: Any, y: Any, seed: int, label: Any) -> Any:
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CutShortWarning)  # of a part of the time, which nobody has set
-        return shares_in_folds(again, X, y, folds.split(X, y), label)
+        return shares_in_folds(again, for_folds(few, X), y, folds.split(X, y), label)

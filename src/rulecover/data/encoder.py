@@ -351,6 +351,52 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return column
 
 
+def as_in_whole(encoder: TableEncoder, table: Any) -> Any:
+    """The table for an encoder of some of its rows: a column is of the same kind in these as in all.
+
+    A part may lack the very cell that keeps a column from being read as dates, and then could not read that cell.
+
+    Parameters
+    ----------
+    encoder
+        Fitted to the whole table.
+    table
+        The table.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"when": ["2024-01-05", "2024-01-06", "unknown"], "size": [1, 2, 3]})
+    >>> as_in_whole(TableEncoder().fit(table), table)["when"].tolist()
+    ['text 2024-01-05', 'text 2024-01-06', 'text unknown']
+    """
+    if not is_frame(table):
+        return table
+    frame = as_pandas(table)
+    kept = [_of_kind(each, frame.iloc[:, f]) for f, each in enumerate(encoder.columns_)]
+    if all(column is None for column in kept):
+        return table
+    frame = frame.copy(deep=False)
+    for f, column in enumerate(kept):
+        if column is not None:
+            frame.isetitem(f, column)
+    return frame
+
+
+def _of_kind(encoded: Encoded, column: Any) -> Any:
+    """The cells of a column so that they cannot be taken for anything else; ``None`` if they are not anyway."""
+    if isinstance(encoded, EncodedNumbers):
+        return None if encoded.notation is None else encoded.encode(column)[:, 0].astype(object)
+    if isinstance(encoded, EncodedDates):
+        return None if is_iso(encoded.written) else moments(column, encoded.written, encoded.name)
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.infer_dtype(column, skipna=True) != "string":
+        return None
+    which, known = pd.factorize(column.astype(object))
+    if not any(character.isdigit() for text in known for character in text):  # numbers and dates have one
+        return None
+    texts = ["" if isinstance(encoded, LeftOut) else f"text {text}" for text in known]
+    return np.array([*texts, None], dtype=object)[which]
+
+
 def id_columns(table: Any) -> list[Any]:
     """The names of columns of numbers that number the rows; none where no other column would be left."""
     numeric = [

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.pipeline import Pipeline
 
 from rulecover.data.advice import (
     FEWEST_ROWS,
@@ -21,9 +20,7 @@ from rulecover.data.advice import (
     ids,
     unbalanced,
 )
-from rulecover.data.encoder import TableEncoder
-from rulecover.estimators.other_target import inner_model
-from rulecover.estimators.prepare import RuleModel
+from rulecover.estimators.prepare import encoder_of
 from rulecover.exceptions import AdviceWarning
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
@@ -53,11 +50,8 @@ def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False
 
 def _notes_on_columns(source: Any) -> list[str]:
     """What an encoder in front of the model left out, grouped or recognised."""
-    model = inner_model(source)
-    while isinstance(model, RuleModel):
-        model = inner_model(model.estimator_)
-    first = model[0] if isinstance(model, Pipeline) else None
-    return first.notes_ if isinstance(first, TableEncoder) else []
+    encoder = encoder_of(source)
+    return [] if encoder is None else encoder.notes_
 
 
 def advice_on(vote: Vote, samples: Samples, *, weighted: bool, all_read: bool) -> list[Advice]:

@@ -34,7 +34,7 @@ _TO_FIT, _AT_LEAST = 1.0, 0.5
 
 
 class SamplingOrder(NamedTuple):
-    """The rows that count in the order in which they are taken, and how many of them must be taken at least."""
+    """The rows to train on in the order in which they are taken, and how many of them must be taken at least."""
 
     rows: Ints
     least: int
@@ -48,7 +48,8 @@ def sampling_order(y: Array, weight: Floats | None, *, classes: bool) -> Samplin
     y
         What is to be predicted.
     weight
-        What each row counts; rows of no weight are left out.
+        What each row counts; rows of no weight are left out, but for one of each class that has no others: a model
+        must know its label.
     classes
         Whether y has classes.
 
@@ -58,8 +59,7 @@ def sampling_order(y: Array, weight: Floats | None, *, classes: bool) -> Samplin
     >>> sorted(order.rows[: order.least].tolist())[-2:], len(order.rows)
     ([50, 51], 52)
     """
-    counted = np.arange(len(y)) if weight is None else np.flatnonzero(weight > 0)
-    rows = np.random.default_rng(0).permutation(counted)
+    rows = np.random.default_rng(0).permutation(_to_train_on(y, weight, classes=classes))
     if not classes:
         return SamplingOrder(rows, min(_FIRST, len(rows)))
     _, codes, counts = np.unique(y[rows], return_inverse=True, return_counts=True)
@@ -68,6 +68,16 @@ def sampling_order(y: Array, weight: Floats | None, *, classes: bool) -> Samplin
     rank[by_class] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     least = max(_FIRST, int(np.minimum(counts, 2).sum()))
     return SamplingOrder(rows[np.argsort(rank >= 2, kind="stable")], min(least, len(rows)))
+
+
+def _to_train_on(y: Array, weight: Floats | None, *, classes: bool) -> Ints:
+    if weight is None:
+        return np.arange(len(y))
+    counted = np.flatnonzero(weight > 0)
+    if not classes:
+        return counted
+    labels, first = np.unique(y, return_index=True)
+    return np.concatenate([counted, first[~np.isin(labels, y[counted])]])
 
 
 def trained_in_time(train: Callable[[Ints], T], order: SamplingOrder, deadline: float) -> tuple[T, int]:

@@ -34,7 +34,7 @@ from rulecover.estimators.elsewhere import RowsElsewhere
 from rulecover.estimators.in_time import made_in_time, votes_deadline
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
-from rulecover.estimators.prepare import Prepared, forget_table, fresh
+from rulecover.estimators.prepare import Prepared, for_folds, forget_table, fresh
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.exceptions import CutShortWarning
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
@@ -258,7 +258,7 @@ class MinimumRuleCover(VotingModel):
     def _prunes(self, X: Any, y: Any, sample_weight: Any, limits: TimeLimits) -> bool:
         """Whether needless clauses are dropped; rules that were made by hand stay as they are by default."""
         if self.prune == "held-out":
-            return pruning_pays(self, X, np.asarray(y).ravel(), sample_weight, limits)
+            return pruning_pays(self, for_folds(self.estimator_, X), np.asarray(y).ravel(), sample_weight, limits)
         return not isinstance(self.estimator, RuleSet) if self.prune is None else bool(self.prune)
 
     def _fit_votes(self, vote: Vote, samples: Samples, end: float | None) -> tuple[Vote, str]:

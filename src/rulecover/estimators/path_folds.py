@@ -20,7 +20,7 @@ from rulecover.estimators.checks import for_labels, sample_weights, settings_tha
 from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
 from rulecover.estimators.in_time import in_time, some_of
 from rulecover.estimators.path_model import PathModel
-from rulecover.estimators.prepare import RuleModel, fresh
+from rulecover.estimators.prepare import RuleModel, for_folds, fresh
 from rulecover.estimators.scoring import model_predictions, score_function
 from rulecover.exceptions import UnreadableModelError
 from rulecover.progress import tracked
@@ -57,7 +57,7 @@ def held_out_scores(
     """
     X, y, sample_weight = given
     y = model._target.check(np.asarray(y).ravel(), type(model).__name__)
-    rows, groups = indexable(X, groups)
+    rows, groups = indexable(for_folds(model.estimator_, X), groups)
     folds = folds_of(model.cv, rows, y, classes=is_classifier(model), random_state=model.random_state, groups=groups)
     shown = tracked(folds, "Cross-validating", total=len(folds), verbose=model.verbose)
     parts = rows, y, sample_weights(X, y, sample_weight, model.class_weight)

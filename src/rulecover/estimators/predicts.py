@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from rulecover.estimators.asked import AskedModel
 from rulecover.estimators.checks import real_number, without_checkpoint
 from rulecover.estimators.held_out import shares_in_folds
-from rulecover.estimators.prepare import fresh
+from rulecover.estimators.prepare import for_folds, fresh
 from rulecover.gpu.launch import is_on_device
 from rulecover.gpu.votes import probabilities
 from rulecover.partitions.dask_rows import by_partition, is_dask
@@ -156,7 +156,8 @@ class PredictsClasses(ClassifierMixin):
             shares = self.predict_proba(X)[:, place]
         else:
             folds = check_cv(cv, y, classifier=True).split(X, y)
-            shares = shares_in_folds(without_checkpoint(fresh(model)), X, y, folds, wanted)
+            rows = for_folds(model, X)
+            shares = shares_in_folds(without_checkpoint(fresh(model)), rows, y, folds, wanted)
         known = ~np.isnan(shares)
         positive = np.asarray(y).ravel() == wanted
         threshold = threshold_for(positive[known], shares[known], recall=recall, precision=precision, cost=cost)

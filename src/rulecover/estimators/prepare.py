@@ -25,7 +25,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
-from rulecover.data.encoder import LeftOut, TableEncoder
+from rulecover.data.encoder import LeftOut, TableEncoder, as_in_whole
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
 from rulecover.estimators.checks import check_width, sample_weights
@@ -505,6 +505,21 @@ def forget_table(model: Any) -> None:
     """Takes off a model what it knows of a table that it was fitted to before."""
     for name in ("n_sampled_rows_", "table_cover_"):
         vars(model).pop(name, None)
+
+
+def encoder_of(model: Any) -> TableEncoder | None:
+    """The encoder in front of a trained model, or of the one that a model of rules comes from, if it has one."""
+    model = inner_model(model)
+    while isinstance(model, RuleModel):
+        model = inner_model(model.estimator_)
+    first = model[0] if isinstance(model, Pipeline) else None
+    return first if isinstance(first, TableEncoder) else None
+
+
+def for_folds(model: Any, X: Any) -> Any:
+    """The rows for copies of a trained model that see a part of them: columns are of the same kind in each."""
+    encoder = encoder_of(model)
+    return X if encoder is None else as_in_whole(encoder, X)
 
 
 def fresh(model: Any) -> Any:

@@ -40,7 +40,7 @@ from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
-from rulecover.exceptions import CutShortWarning, SolverError, UnreadableModelError
+from rulecover.exceptions import CutShortWarning, RulecoverWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
 from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
 from rulecover.rcboost.admission import ADMISSIONS
@@ -68,6 +68,8 @@ if TYPE_CHECKING:
 _SHARE = 1e-9
 #: How many calls there are by default, unless the pricing says otherwise.
 _CALLS = 50
+#: What costs more times as much as the cheapest rule leaves no digit for it in the LP.
+_FURTHEST = 1e15
 #: With early stopping, the part of the data that is held out.
 _HELD_OUT = 0.1
 
@@ -306,7 +308,20 @@ class RuleBoosting(VotingModel):
         self.rules_ = self.vote_.rules
         self.n_rmp_calls_ = len(found.stages) - 1
         self.certificate_ = found.certificate
+        self._warn_of_costs(generation.generated.evidence.cost)
         return cut
+
+    def _warn_of_costs(self, cost: Floats) -> None:
+        """Says where the LP cannot tell the costs of cheap rules from zero."""
+        if cost.max() <= _FURTHEST * cost.min():
+            return
+        way = "a scale nearer to the variance of y" if hasattr(self, "scale") else "a criterion of smaller values"
+        warnings.warn(
+            f"some rules cost {cost.max() / cost.min():.0e} times as much as others, next to which the duals of the "
+            f"others are lost in rounding; give {way}.",
+            RulecoverWarning,
+            stacklevel=4,
+        )
 
     def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> tuple[Vote, str]:
         """The votes of the last stage, fitted if that is asked for, and to how many rows, if not to all."""

@@ -163,3 +163,15 @@ def test_rules_of_the_first_version_can_be_kept(old_model: Path, tmp_path: Path)
         "colour = red",
         "colour = blue",
     ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [*MethodName])
+def test_a_single_cell_that_is_not_a_date_does_not_stop_folds_without_it(method: MethodName, tmp_path: Path) -> None:
+    dates = [f"2024-01-{1 + k % 20:02d}" for k in range(60)]
+    data, words = tmp_path / "dates.csv", ("--trees", 10) if method is not MethodName.BOOST else ("--calls", 1)
+    kind = np.arange(60) % 2
+    pd.DataFrame({"when": ["unknown", *dates[1:]], "size": kind + np.arange(60) % 3, "kind": kind}).to_csv(data)
+    done = run("fit", data, "-t", "kind", "--method", method, *words, "--folds", 3, "-o", tmp_path / "model.json")
+    assert done.exit_code == 0, done.output
+    assert "In 3-fold cross-validation" in done.output
