@@ -460,3 +460,14 @@ def test_folds_of_a_table_without_odd_cells_are_those_of_its_numbers():
     scores = [clone(path).fit(pd.DataFrame(each), n % 20 > 9).path_ for each in (written, plain)]
 
     pd.testing.assert_frame_equal(*scores)
+
+
+def test_rules_to_keep_name_levels_as_they_are_in_folds_too():
+    bands = ["10-20", "20-30", "30-40", "unknown"]
+    table = pd.DataFrame({"band": np.array(bands)[np.arange(60) % 4], "size": np.arange(60.0) % 11})
+    kept = RuleSet.from_text(['band = "20-30" and size > 4'], ["band", "size"], categories={"band": bands})
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+
+    path = RulePathClassifier(forest, max_rules=3, keep=kept, cv=3, random_state=0).fit(table, np.arange(60) % 20 > 9)
+
+    assert path.rules_[0].text == 'band = "20-30" and size >= 5'

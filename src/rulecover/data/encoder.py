@@ -366,8 +366,8 @@ def as_in_whole(encoder: TableEncoder, table: Any) -> Any:
     Examples
     --------
     >>> table = pd.DataFrame({"when": ["2024-01-05", "2024-01-06", "unknown"], "size": [1, 2, 3]})
-    >>> as_in_whole(TableEncoder().fit(table), table)["when"].tolist()
-    ['text 2024-01-05', 'text 2024-01-06', 'text unknown']
+    >>> TableEncoder().fit(as_in_whole(TableEncoder().fit(table), table)[:2]).get_feature_names_out().tolist()
+    ['when = 2024-01-06', 'size']
     """
     if not is_frame(table):
         return table
@@ -390,11 +390,10 @@ def _of_kind(encoded: Encoded, column: Any) -> Any:
         return None if is_iso(encoded.written) else moments(column, encoded.written, encoded.name)
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.infer_dtype(column, skipna=True) != "string":
         return None
-    which, known = pd.factorize(column.astype(object))
+    known = sorted(column.dropna().unique())
     if not any(character.isdigit() for text in known for character in text):  # numbers and dates have one
         return None
-    texts = ["" if isinstance(encoded, LeftOut) else f"text {text}" for text in known]
-    return np.array([*texts, None], dtype=object)[which]
+    return np.full(len(column), None) if isinstance(encoded, LeftOut) else pd.Categorical(column, categories=known)
 
 
 def id_columns(table: Any) -> list[Any]:
