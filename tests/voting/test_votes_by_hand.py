@@ -344,6 +344,12 @@ def test_a_frame_of_votes_begins_with_the_default() -> None:
     assert np.isnan(added_class_votes(RULES, ADDED, class_target()).support).all()
 
 
+def test_a_frame_of_votes_for_numbers_has_one_column_of_votes() -> None:
+    frame = Vote(RULES, np.array([[3.0, 1.0], [-1.0, 1.0]]), Mean(), np.array([3.0, 1.0])).to_frame()
+
+    assert list(frame.columns) == ["rule", "clauses", "support", "vote"]
+
+
 def test_a_notebook_shows_what_rules_add_and_where_it_begins() -> None:
     rules = with_classes([0, 1, 1, 1])
     vote = added_class_votes(rules, ADDED, class_target())
