@@ -157,6 +157,9 @@ MISTAKES = {
     "labels of another type": (changed("answer", "type", to="int64"), "rules|labels"),
     "a type that runs code": (changed("answer", "type", to="O8"), "O8"),
     "nothing seen": (changed("rules", 0, "seen", "sums", to=[0.0, 0.0]), "seen some"),
+    "too many seen": (changed("rules", 0, "seen", "sums", to=[1e308, 1e308]), r"1e\+308 samples of a class"),
+    "too many of all": (changed("totals", to=[1e308, 1e308]), r"1e\+308 samples of a class"),
+    "too small a weight": (changed("answer", "class_weights", to=[1e-320, 1.0]), "inf samples of a class"),
     "rules that saw nothing at all": (
         sound() | {"rules": [{key: rule[key] for key in rule if key != "seen"} for rule in sound()["rules"]]},
         "rules that vote for classes must have 'seen'",

@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 from commands import run
 from page import Page
+from record_data import NAMES
 from soak_tables import Rng, n_rows, one_of, table_of, target_of
 from typer.main import get_command
 
 from rulecover import certify
 from rulecover.cli.main import app
 from rulecover.export import from_json
+from rulecover.voting.answers import Mean
+from rulecover.voting.vote import Vote
 
 TARGET = "the target"
 #: An option without a value, and the name of a file of rules that are to be kept.
@@ -161,7 +164,7 @@ def check_commands(table: pd.DataFrame, words: Sequence[str], seed: int) -> None
         table.to_parquet(data) if data.suffix == ".parquet" else table.to_csv(data, index=False)
         asked("fit", data, "--target", TARGET, *words, "--out", model, "--quiet")
         rules = from_json(model.read_text(encoding="utf-8"))
-        _check_predictions(rules, data, model, table if data.suffix == ".parquet" else as_in_text(table))
+        _check_predictions(rng, rules, data, table if data.suffix == ".parquet" else as_in_text(table))
         assert "rule" in asked("certify", model, "--table", data)
         assert asked("why", model, data, "--row", int(rng.integers(1, 1 + len(table)))).strip()
         page = folder / "report.html"
@@ -215,15 +218,32 @@ def as_in_text(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns=str.strip)
 
 
-def _check_predictions(rules: Any, data: Path, model: Path, table: pd.DataFrame) -> None:
-    """Predictions are one for each row, and the rules that fired are those that certify counts."""
-    out = data.parent / "predictions.csv"
-    asked("predict", model, data, "--out", out, "--exact", "--quiet")
+def _check_predictions(rng: Rng, rules: Vote, data: Path, table: pd.DataFrame) -> None:
+    """Predictions are those of the model, and the rules that fired are those that certify counts."""
+    out, kept = data.parent / "predictions.csv", one_of(rng, [None, *(name for name in table if _is_plain(name))])
+    interval = isinstance(rules.answer, Mean) and rules.answer.squares and rng.random() < 0.5
+    more = [*([] if kept is None else ["--keep", kept]), *(["--interval", 0.8] if interval else [])]
+    asked("predict", data.parent / "model.json", data, "--out", out, "--exact", "--quiet", *more)
     with out.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(table)
+    inputs = table.drop(columns=TARGET)
+    predicted = rules.predict(inputs)
+    if isinstance(rules.answer, Mean):
+        np.testing.assert_array_equal([float(row["prediction"]) for row in rows], predicted)
+    else:
+        assert [row["prediction"] for row in rows] == [str(each) for each in predicted.tolist()]
+    if interval:
+        ends = [[float(row[end]) for end in ("lower", "upper")] for row in rows]
+        np.testing.assert_array_equal(ends, rules.predict_interval(inputs, coverage=0.8))
+    assert kept is None or all(kept in row for row in rows)
     fired = np.zeros(len(rules.rules), dtype=int)
     for row in rows:
         places = [int(place) for place in row["rules"].split(",") if place]
         fired[places] += 1
-    np.testing.assert_array_equal(fired, certify(rules, table.drop(columns=TARGET)).support)
+    np.testing.assert_array_equal(fired, certify(rules, inputs).support)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name of a column is one that a command takes as it is."""
+    return name in NAMES

@@ -28,7 +28,7 @@ from test_readers_pipelines import accepted, assert_rules_are_leaves, random_fra
 from test_readers_pipelines import probes as pipeline_probes
 
 from rulecover import read_trees
-from rulecover.setcover import Status, verify
+from rulecover.setcover import Status, lp_bound, verify
 
 _TINY = 1e-6
 
@@ -115,8 +115,9 @@ def solvers(rng: Rng) -> Trial:
     solve, limit = one_of(rng, SOLVERS), one_of(rng, [None, None, 1, 3])
 
     def check() -> None:
-        cover, best = solve(problem, max_rules=limit), brute_force(problem)
+        cover, best, bound = solve(problem, max_rules=limit), brute_force(problem), lp_bound(problem)
         verify(problem, cover)
+        assert bound.value <= best + _TINY and bound.min_rules <= fewest_rules(problem)
         assert cover.bound <= best + _TINY
         assert cover.certificate.min_rules <= fewest_rules(problem)
         assert cover.status == Status.LIMITED or cover.objective >= best - _TINY

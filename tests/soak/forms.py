@@ -15,14 +15,22 @@ from rulecover.setcover import Greedy
 
 #: For each kind of rows the forms in which the same rows can be given, too.
 FORMS: dict[str, tuple[str, ...]] = {
-    "array": ("columns first", "every second row", "lists"),
-    "gaps": ("gaps, columns first",),
+    "array": (
+        *("columns first", "every second row", "lists"),
+        *("read only", "in a file", "in other byte order", "objects"),
+    ),
+    "float32": ("float32, columns first", "float32, in a file"),
+    "gaps": ("gaps, columns first", "gaps, in a file"),
     "sparse": ("sparse columns", "sparse cells"),
-    "frame": ("polars", "arrow", "nullable"),
-    "frame with gaps": ("polars with gaps", "arrow with gaps", "nullable with gaps"),
+    "frame": ("polars", "arrow", "nullable", "frame under another index"),
+    "frame with gaps": (
+        *("polars with gaps", "arrow with gaps", "nullable with gaps"),
+        "frame with gaps under another index",
+    ),
+    "categories": ("categories under another index",),
     "polars": ("frame", "arrow"),
-    "words": ("polars words", "arrow words", "nullable words"),
-    "texts": ("polars texts", "arrow texts"),
+    "words": ("polars words", "arrow words", "nullable words", "words under another index"),
+    "texts": ("polars texts", "arrow texts", "texts under another index"),
 }
 
 

@@ -25,11 +25,31 @@ import exported
 import node
 import numpy as np
 import test_export_mixed_tables as mixed_exports
+from asking import (
+    a_row_alone_is_answered_as_among_others,
+    classes_under_other_labels_are_the_same_classes,
+    columns_are_found_by_their_names,
+    targets_and_weights_in_another_form_are_the_same,
+)
 from comparing import answers, assert_close, assert_same, has_evidence, is_exported
+from copies import (
+    a_checkpoint_changes_nothing,
+    a_copy_is_the_same_model,
+    a_fallback_can_be_changed_without_a_fit,
+    more_calls_go_on_where_the_last_fit_ended,
+)
 from drawings import plots_can_be_drawn
 from forms import a_table_in_blocks_is_the_same_rows, the_same_rows_in_another_form_are_the_same_rows
 from hostile import html_structure
 from page import Page
+from parts import (
+    a_score_is_that_of_scikit_learn,
+    intervals_are_around_the_answer,
+    queries_are_written_for_databases_elsewhere,
+    rules_are_named_columns,
+    some_of_the_rules_are_rules,
+    stages_lead_to_the_answer,
+)
 from reused import (
     a_table_is_covered_where_it_is,
     a_threshold_does_what_is_asked_for,
@@ -45,11 +65,11 @@ from test_every_export import EXPORTS
 from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
 from rulecover.data.frames import ZERO
 from rulecover.estimators import in_time
-from rulecover.exceptions import CheckpointError, ExportError
+from rulecover.exceptions import ExportError
 from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
 from rulecover.rules.rule import Clause
-from rulecover.setcover import Certificate, Exact, Greedy, Status, verify
+from rulecover.setcover import Certificate, Greedy, Status, verify
 from rulecover.show.text import printable
 from rulecover.voting.answers import Classes
 
@@ -249,14 +269,20 @@ def text_goes_there_and_back(f: Fitted) -> None:
 
 def views_can_be_shown(f: Fitted) -> None:
     rules, vote = f.model.rules_, f.model.vote_
-    for shown in (str(rules), rules.to_markdown(), rules.to_latex(), str(vote)):
-        assert isinstance(shown, str) and "\x1b" not in shown
-    assert isinstance(repr(f.model), str)
+    for view in (rules, vote):
+        for shown in (str(view), view.to_markdown(), view.to_latex(), *view.sentences()):
+            assert isinstance(shown, str) and "\x1b" not in shown
     assert len(rules.to_frame()) == len(rules.sentences()) == len(rules)
+    assert len(vote.to_frame()) - len(rules) in (0, 1), len(vote.to_frame())
+    assert isinstance(repr(f.model), str) and str(f.model.why(f.data.asked))
     assert len(list(csv.reader(io.StringIO(rules.to_csv())))) == 1 + len(rules)
     pages = rules._repr_html_() + vote._repr_html_()
+    if f.case.target == "classes" and has_evidence(f):
+        groups = rules.by_class()
+        assert sum(map(len, groups.sentences())) == len(rules)
+        assert "\x1b" not in str(groups) + groups.to_markdown() + groups.to_latex()
+        pages += groups._repr_html_()
     assert not [tag for tag in html_structure(pages) if tag[0] in ("script", "img", "b")]
-    assert f.case.target == "numbers" or not has_evidence(f) or str(rules.by_class())
 
 
 def tables_are_counted_as_rules_cover_them(f: Fitted) -> None:
@@ -283,7 +309,7 @@ def draws_no_rows(case: Case) -> bool:
     """Whether rows are neither drawn nor split: the model is there already, and rules are chosen on all rows."""
     settings = case.settings
     # What a forest says of its own training rows is what the trees say that did not see them, by the rows' places.
-    in_bag = "path" in case.method and case.source in _BAGGED and settings.get("model_share", 0.5) > 0
+    in_bag = "path" in case.method and case.source in _BAGGED and settings.get("model_share") != 0
     return (
         case.explains
         and case.method != "explain boost"  # some of its settings take one of equal rows for all of them
@@ -416,26 +442,6 @@ _LIMITS = (1e-3, 0.02, 0.1)
 # Limits ---------------------------------------------------------------------------------------------------------
 
 
-def a_checkpoint_changes_nothing(f: Fitted) -> None:
-    """For covers, where the search for the best one is what is kept, the solver has it."""
-    given = f.case.settings
-    solver, is_cover = given.get("solver"), f.case.method in ("MIRCO", "explain cover")
-    if given.get("warm_start") or "random_state" not in given or (is_cover and not isinstance(solver, Exact)):
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        kept = Path(folder) / "kept.npz"
-        more = {"solver": replace(solver, checkpoint=kept, random_state=1)} if is_cover else {"checkpoint": kept}
-        plain = {"solver": replace(solver, random_state=1)} if is_cover else {}
-        one = f.again(replace(f.case, settings={**given, **plain}))
-        try:
-            other = f.again(replace(f.case, settings={**given, **more}))
-        except CheckpointError as error:
-            assert f.case.method == "explain boost" and "cannot be kept in a checkpoint" in str(error), error
-            return
-        assert_same(replace(f, model=one), other)
-        assert not kept.exists() or is_cover
-
-
 def what_is_cut_short_is_a_model(f: Fitted) -> None:
     """A time limit of next to nothing leaves the best so far, of a model that is trained on some of the rows."""
     # A required column may be in the trees that there is no time to read.
@@ -482,6 +488,11 @@ EVERY: dict[str, Promise] = {
         a_pickle_is_the_same_model,
         json_goes_there_and_back,
         text_goes_there_and_back,
+        columns_are_found_by_their_names,
+        stages_lead_to_the_answer,
+        intervals_are_around_the_answer,
+        a_score_is_that_of_scikit_learn,
+        some_of_the_rules_are_rules,
     )
 }
 SOME: dict[str, Promise] = {
@@ -495,6 +506,14 @@ SOME: dict[str, Promise] = {
         the_order_of_the_rows_does_not_matter,
         a_report_is_written,
         plots_can_be_drawn,
+        a_row_alone_is_answered_as_among_others,
+        targets_and_weights_in_another_form_are_the_same,
+        classes_under_other_labels_are_the_same_classes,
+        a_copy_is_the_same_model,
+        a_fallback_can_be_changed_without_a_fit,
+        more_calls_go_on_where_the_last_fit_ended,
+        queries_are_written_for_databases_elsewhere,
+        rules_are_named_columns,
         rules_are_columns,
         rules_weigh_in_a_linear_model,
         the_same_rows_in_another_form_are_the_same_rows,

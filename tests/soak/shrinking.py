@@ -126,10 +126,14 @@ import numpy as np
 import pandas as pd
 from families import keeps
 from numpy import inf, nan
+from sklearn.model_selection import KFold
 from soak_cases import Case
 
 from rulecover import RuleSet
+from rulecover.mirco.forward import Forward
 from rulecover.rcboost.admission import Negative
+from rulecover.rcboost.pricing.binned import BinnedPricing
+from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.rcboost.removal import Stale
 from rulecover.setcover import Exact, Greedy, Search
 from rulecover.targets.classes.impurity import Entropy

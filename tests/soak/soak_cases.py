@@ -20,6 +20,7 @@ from record_settings import (
     without_conflicts,
 )
 from record_sources import MIXED, TRAINABLE, TRAINED, Source, trained
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from soak_tables import (
     DATES,
@@ -36,6 +37,9 @@ from soak_tables import (
 )
 
 import rulecover
+from rulecover.mirco.forward import Forward
+from rulecover.rcboost.pricing.binned import BinnedPricing
+from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.setcover import Exact, Greedy, Search
 
 #: Models that an encoder is put in front of where a table holds words.
@@ -130,7 +134,10 @@ def _taken(value: Any, rows: np.ndarray, n: int) -> Any:
 # Drawing --------------------------------------------------------------------------------------------------------
 
 #: The solvers that have a name take a second or more.
-SOLVERS = ("greedy", "greedy", Greedy(), Greedy("strong"), Search(effort=0.02), Exact(effort=0.02))
+SOLVERS = (
+    *("greedy", "greedy", Greedy(), Greedy("strong"), Greedy(bound="lp"), Greedy(slack=0.5)),
+    *(Search(effort=0.02), Exact(effort=0.02)),
+)
 
 
 #: So long that it cuts nothing, but is looked at; what is cut is in a promise.
@@ -139,16 +146,20 @@ _LIMITS = (None, None, None, 1000.0)
 
 def _cover(target: Target) -> dict[str, Any]:
     settings = {**cover_settings(target), "n_jobs": (None,), "time_limit": _LIMITS}
+    settings |= {"impurity_weight": (2.0, 1.0, 0.0, 3.0)}
     if target == "classes":
         votes = ("counts", "shares", "fitted", "log-odds", "log-odds")
         return settings | {"solver": SOLVERS, "vote": votes, "prune": (None, False, True, "held-out")}
-    return settings | {"solver": ("forward", "forward", *SOLVERS)}
+    return settings | {"solver": ("forward", "forward", Forward(shortlist=3, ridge=0.5, shrinkage=0.0), *SOLVERS)}
 
 
 def _boost(target: Target) -> dict[str, Any]:
     more = {"vote": ("counts", "shares", "log-odds")} if target == "classes" else {}
     calls = {"max_rmp_calls": (0, 2, 4), "time_limit": _LIMITS}
-    return {**boosting_settings(target), **more, **calls, "n_jobs": (None,)}
+    of_trees = (ForestPricing(3, max_features=1.0), BinnedPricing(max_bin=4))
+    usual = boosting_settings(target)
+    more |= {"duals": ("equal", "vertex", "near"), "pricing": (*usual["pricing"], *of_trees)}
+    return {**usual, **more, **calls, "n_jobs": (None,)}
 
 
 def _boost_of_model(target: Target) -> dict[str, Any]:
@@ -159,6 +170,9 @@ def _boost_of_model(target: Target) -> dict[str, Any]:
 def _path(target: Target) -> dict[str, Any]:
     more: dict[str, Any] = {
         "max_rules": (3, 6),
+        "cv": (2, 3, KFold(2, shuffle=True, random_state=0)),
+        "model_share": (None, 0.5, 0.0, 1.0),
+        "ridge": (None, 5.0, 0.5),
         "choose": ("last", "last", "last", "best", "one-se", None),
         "pool": (None, "forest", "boosted", "both"),
         "n_bins": (None, None, 4),
@@ -224,13 +238,17 @@ def _allowed(settings: Settings, case: Case) -> Settings:
     if case.method == "explain boost" and settings["max_rules"] is not None:
         votes = {"vote": {"counts": "fitted"}.get(settings["vote"], "log-odds")} if case.target == "classes" else {}
         settings = {key: value for key, value in settings.items() if key not in ("vote", "fallback")} | votes
-    if case.kind == "sparse" and settings.get("pricing") == "binned":
+    if case.kind == "sparse" and _is_binned(settings.get("pricing")):
         settings["pricing"] = "tree"
     if name in CANNOT_TRAIN and settings.get("prune") == "held-out":
         settings["prune"] = True
     if name in WITHOUT_SHARES and settings.get("fallback") == "model":
         settings["fallback"] = "all"
     return settings
+
+
+def _is_binned(pricing: Any) -> bool:
+    return pricing == "binned" or isinstance(pricing, BinnedPricing)
 
 
 def _encoder(rng: Rng, name: str) -> Settings | None:
@@ -293,9 +311,10 @@ def source_of(case: Case, folder: Path) -> Any:
     return trained(case.source, model, case.data, folder) if case.explains else model
 
 
-def fit(case: Case, source: Any) -> Any:
-    data = case.data
-    weight = {} if case.weight is None else {"sample_weight": case.weight}
+def fit(case: Case, source: Any, data: Data | None = None) -> Any:
+    """The model of a case, of its own rows or of the same in another form."""
+    data = case.data if data is None else data
+    weight = {} if data.weight is None else {"sample_weight": data.weight}
     if case.explains:
         method = case.method.removeprefix("explain ")
         return rulecover.explain(source, data.X, data.y, method=method, **weight, **case.settings)

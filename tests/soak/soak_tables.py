@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -204,11 +205,45 @@ def _every_second_row(rows: np.ndarray) -> np.ndarray:
     return np.repeat(rows, 2, axis=0)[::2]
 
 
+def _read_only(rows: np.ndarray) -> np.ndarray:
+    rows.flags.writeable = False
+    return rows
+
+
+def _in_a_file(rows: np.ndarray) -> np.ndarray:
+    """In a file that goes with the array."""
+    with tempfile.TemporaryFile() as file:
+        mapped = np.memmap(file, rows.dtype, "w+", shape=rows.shape)
+        mapped[:] = rows
+        return mapped
+
+
+def _in_other_byte_order(rows: np.ndarray) -> np.ndarray:
+    return rows.astype(rows.dtype.newbyteorder())
+
+
+def _under_another_index(table: pd.DataFrame) -> pd.DataFrame:
+    """Numbers that come down, some of them twice."""
+    return table.set_axis(np.arange(len(table))[::-1] // 2)
+
+
 OTHER_KINDS: dict[str, Callable[[pd.DataFrame], Any]] = {
     "columns first": _of("array", np.asfortranarray),
     "every second row": _of("array", _every_second_row),
     "lists": _of("array", np.ndarray.tolist),
+    "read only": _of("array", _read_only),
+    "in a file": _of("array", _in_a_file),
+    "in other byte order": _of("array", _in_other_byte_order),
+    "objects": _of("array", lambda rows: rows.astype(object)),
+    "float32, columns first": _of("float32", np.asfortranarray),
+    "float32, in a file": _of("float32", _in_a_file),
     "gaps, columns first": _of("gaps", np.asfortranarray),
+    "gaps, in a file": _of("gaps", _in_a_file),
+    "frame under another index": _of("frame", _under_another_index),
+    "frame with gaps under another index": _of("frame with gaps", _under_another_index),
+    "categories under another index": _of("categories", _under_another_index),
+    "words under another index": _of("words", _under_another_index),
+    "texts under another index": _of("texts", _under_another_index),
     "sparse columns": _of("sparse", csc_array),
     "sparse cells": _of("sparse", coo_array),
     "arrow": _of("frame", _arrow),

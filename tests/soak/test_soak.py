@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,18 @@ from soak_tables import DATES
 
 import rulecover
 import rulecover.plot
+from rulecover.estimators.mirco import WEIGHTS
+from rulecover.estimators.path_kinds import POOLS
+from rulecover.estimators.rulepath import CHOICES
+from rulecover.rcboost.admission import ADMISSIONS
+from rulecover.rcboost.pricing.oracles import PRICINGS
+from rulecover.rcboost.removal import REMOVALS
+from rulecover.rulepath.path import GAINS, PATH_VOTES
+from rulecover.targets.classes.impurity import CRITERIA
+from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA
+from rulecover.voting.classes import VOTES
+from rulecover.voting.fallback import FALLBACKS, NUMERIC_FALLBACKS
+from rulecover.voting.numbers import MEAN_VOTES
 
 #: The first number under this seed of a small model that can be fitted.
 SEED = 7
@@ -84,6 +96,40 @@ def test_every_setting_of_every_estimator_is_drawn_or_has_a_reason_not_to_be(nam
     left = set(getattr(rulecover, name)().get_params()) - drawn - set(NOT_DRAWN) - only_one
 
     assert left == set()
+
+
+#: The names by which a setting can be chosen, for classes and for numbers.
+CHOSEN_BY_NAME: dict[str, dict[str, tuple[Collection[str], Collection[str]]]] = {
+    "MIRCO": {
+        "criterion": (CRITERIA, NUMERIC_CRITERIA),
+        "vote": ((*VOTES, "fitted", "log-odds"), MEAN_VOTES),
+        "fallback": (FALLBACKS, NUMERIC_FALLBACKS),
+        "estimator_weights": (WEIGHTS, WEIGHTS),
+    },
+    "RCBoost": {
+        "criterion": (CRITERIA, NUMERIC_CRITERIA),
+        "pricing": (PRICINGS, set(PRICINGS) - {"bicriteria", "exact"}),
+        "duals": (("equal", "vertex", "near"),) * 2,
+        "admit": (ADMISSIONS, ADMISSIONS),
+        "remove": (REMOVALS, REMOVALS),
+        "vote": (VOTES, MEAN_VOTES),
+        "fallback": (FALLBACKS, NUMERIC_FALLBACKS),
+    },
+    "RulePath": {
+        "choose": (CHOICES, CHOICES),
+        "pool": (POOLS, POOLS),
+        "vote": (PATH_VOTES, ()),
+        "gain": (GAINS, ()),
+    },
+}
+
+
+@pytest.mark.parametrize("method", CHOSEN_BY_NAME)
+def test_every_name_that_can_be_chosen_is_drawn(method: str) -> None:
+    for setting, names in CHOSEN_BY_NAME[method].items():
+        for target, known in zip(("classes", "numbers"), names, strict=True):
+            values = METHODS[method](target).get(setting, ())
+            assert set(known) <= {each for each in values if isinstance(each, str)} | {None}, (setting, target)
 
 
 #: Options of fit that no case draws, and why.

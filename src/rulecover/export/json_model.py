@@ -36,6 +36,9 @@ _LONG, _MANY = 1_000, 1_000_000
 #: Log-odds up to here can be added up without rounding, and are large enough for any probability.
 _LARGEST_LOG_ODDS = 1_000_000
 
+#: So many samples can be added up and squared; they are sums of weights.
+_MOST_SAMPLES = 1e100
+
 
 def model_of(written: Json) -> Vote:
     """The model of a file that matches the schema; a ValueError says what else is wrong with it."""
@@ -222,11 +225,16 @@ def _evidence(written: Json, answer: Classes | Mean, totals: Floats) -> ClassEvi
         raise ValueError("rules that vote for classes must have 'seen'.")
     seen = [rule["seen"] for rule in rules]
     sums = np.array([_numbers(entry["sums"], len(answer.labels)) for entry in seen])
+    weight = _class_weights(written["answer"], len(answer.labels))
+    with np.errstate(over="ignore"):
+        most = (np.vstack([sums, totals]) / (1.0 if weight is None else weight)).max()
+    if most > _MOST_SAMPLES:
+        raise ValueError(f"there are {most:g} samples of a class; there must be no more than {_MOST_SAMPLES:g}.")
     if not ((sums >= 0).all() and (sums.sum(axis=1) > 0).all()):
         raise ValueError("a rule must have seen some samples, and none a negative number of times.")
     return ClassEvidence(
         classes=answer.labels,
-        class_weight=_class_weights(written["answer"], len(answer.labels)),
+        class_weight=weight,
         sums=sums,
         impurity=np.array([entry["impurity"] for entry in seen], dtype=np.float64),
         cost=np.array([entry["cost"] for entry in seen], dtype=np.float64),
