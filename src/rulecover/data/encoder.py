@@ -167,9 +167,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Numbers stay as they are, NaN included. A column of texts, truth values or categories becomes 0/1 columns, one for
     each level; a missing value is a level of its own, and one that was never seen has none. A column of dates becomes
     the year, the month, the weekday (1 is Monday) and the days since 1970-01-01. Texts that are dates in all cells are
-    taken as dates, and such as ``23.2%`` or ``$1,188`` as numbers, of which a dash or dots are missing. What cannot
-    help is left out: constant columns, texts that are nearly all different, and columns of a frame that number its
-    rows.
+    taken as dates, and such as ``23.2%`` or ``$1,188`` as numbers; a dash or dots among these mean that a number is
+    missing. What cannot help is left out: constant columns, texts that are nearly all different, and columns of a frame
+    that number its rows.
 
     Rules of trees behind it are about the columns in front of it: ``colour in {red, blue}``, ``deck is missing``. All
     models of rules put one in front by themselves if they are fitted to such a table.

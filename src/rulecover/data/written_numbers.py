@@ -37,7 +37,7 @@ _CELL = re.compile(
     rf"\s*+(?P<after>{_UNIT})?\s*+(?P<close>\))?"
 )
 
-#: What people write into a column of numbers where there is none; signs such as + may be levels, and are not meant.
+#: What people write in a column of numbers where one is missing; signs such as + may be levels, and are left out.
 _MARK = re.compile(r"[-\u2010-\u2015\u2212]{1,3}|[.\u00b7*:/_]{1,3}|\u2026")
 
 
@@ -85,7 +85,7 @@ class Notation:
         return f"{words} and {self.unit}" if self.unit else words
 
     def is_missing(self, text: str) -> bool:
-        """Whether a text stands for no number."""
+        """Whether a text means that a number is missing."""
         return text.strip() in self.missing
 
     def read(self, texts: Iterable[str]) -> Floats:

@@ -150,7 +150,7 @@ def has_out_of_bag(model: Any) -> bool:
 
 
 def _may_train_on_some_rows(model: Any) -> bool:
-    """Whether the trees of a model of rules may know some of its rows alone, by places that are not known here."""
+    """Whether the trees of a model of rules may have seen only some of its rows, whose places are not known here."""
     cut = getattr(model, "time_limit", None) is not None or bool(getattr(model, "early_stopping", None))
     return cut and not isinstance(model.estimator, FrozenEstimator)
 

@@ -26,7 +26,7 @@ _POWER = 1.2
 _STEP = 16.0
 #: A model of fewer times as many rows is not worth its time.
 _WORTH = 2.0
-#: Of fewer rows than one in this many, what all rows take is known to a factor only.
+#: Where fewer than one row in this many was trained on, the time that all rows take is known to this factor only.
 _FAR, _FACTOR = 16, 4.0
 
 #: Seconds that votes may take once time is up, and those that they have in any case.
@@ -84,8 +84,8 @@ def trained_in_time(train: Callable[[Ints], T], order: SamplingOrder, deadline: 
     """What `train` makes of as many rows as there is time for, and how many they are.
 
     A model of few rows is trained first. What it took says how many rows there is time for next; if these are all, no
-    others are tried before, unless they are very many more. Where too few rows are an error, as fewer rows than a tree
-    is to draw are, or than folds are to have of each class, more are taken until there is none.
+    others are tried before, unless they are very many more. Where training on few rows is an error, for example because
+    a tree is to draw more rows than there are, or folds have no row of some class, more are taken until it is not.
 
     Parameters
     ----------

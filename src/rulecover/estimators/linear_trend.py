@@ -13,13 +13,13 @@ from threadpoolctl import threadpool_limits
 
 from rulecover.typing import Bools, Floats, Ints
 
-#: Values further than this many standard deviations from the mean of their column count as if they were there.
+#: Values further than this many standard deviations from the mean of their column count as if they were that far.
 _FAR = 3.0
 #: The penalties that are tried, per unit of weight.
 _PENALTIES = np.logspace(2.0, -5.0, 15)
 #: Rows are worked on this many at a time.
 _ROWS = 4096
-#: Errors that differ by less than this share are equal, and a spread below this share of the mean is none.
+#: Errors that differ by less than this share are equal, and a spread below this share of the mean counts as zero.
 _ROUNDING = 1e-9
 
 

@@ -262,7 +262,7 @@ class MinimumRuleCover(VotingModel):
         return not isinstance(self.estimator, RuleSet) if self.prune is None else bool(self.prune)
 
     def _fit_votes(self, vote: Vote, samples: Samples, end: float | None) -> tuple[Vote, str]:
-        """The votes, fitted to samples if that is asked for, and to how many of them, if there is no time for all."""
+        """The votes, fitted to the samples if that is asked for, and what there was no time for, in words."""
         fit = partial(self._votes_of, vote)
         if self.ridge is None and self.vote not in voting_on(self._target).fitted:
             return fit(samples), ""

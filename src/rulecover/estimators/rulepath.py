@@ -73,7 +73,7 @@ _TO_SCORE = 1.0
 
 
 def _is_unknown(prepared: Prepared) -> bool:
-    """Whether nobody knows which rows the model drew: one of ours was cut short."""
+    """Whether it is not known which rows the model drew: it is one of ours, and was cut short."""
     return bool(prepared.cut) and prepared.trained_on is None
 
 

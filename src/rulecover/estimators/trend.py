@@ -18,9 +18,9 @@ from rulecover.readers import register
 from rulecover.rulepath.response import best_exponent, calibration_loss, log_shares, raised
 from rulecover.typing import Array, Floats, Ints
 
-#: Trees have no trend with them if there are more columns.
+#: With more columns than this, trees are not combined with a trend.
 _COLUMNS = 500
-#: The digits of the share of a trend.
+#: The decimal places of the share of a trend.
 _SHARE_DIGITS = 3
 #: The logarithms of the slopes of log-odds that are tried.
 _SLOPES = (-2.0, 4.0)

@@ -174,7 +174,7 @@ class Patterns:
 
 
 class GrowingPatterns:
-    """The patterns of rows as one rule after another comes in: each parts some of those that there are.
+    """The patterns of rows as one rule after another comes in: each rule splits some of the patterns.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ class GrowingPatterns:
         sums = target * weight[:, None]
         self._sums = _smoothed(sums, float(sums.sum()))
         self._order = np.arange(len(sums))
-        # The rule that parts a row from the one before it in this order.
+        # The rule that separates a row from the one before it in this order.
         self._first = np.full(len(sums), _ALIKE)
         self._first[:1] = -1
         # Which rule is in which pattern.

@@ -21,7 +21,7 @@ _FEW_COLUMNS, _FEW_NUMBERS = 95, 2**19
 _FIRST, _AGAIN = 8, 8
 #: The curvature of a vote is no less than this share of the largest.
 _NOTHING = 1e-12
-#: What a correlation may be off in float32, with some to spare.
+#: How far a correlation may be off in float32, with some to spare.
 _ROUNDING = 1e-6
 #: A column that has less than this of its own cannot be told apart from the others by correlations of other votes.
 _OWN = 0.01

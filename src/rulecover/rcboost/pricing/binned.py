@@ -56,7 +56,7 @@ class BinnedPricing:
     n_estimators
         Trees per call (S.3). More than one differ only if each split sees a part of the features: give a tree with
         ``max_features="sqrt"``. The LP is solved once per call, so that as many trees in fewer calls take less time;
-        of many rows, ten per call with ``duals="near"`` take half of the time of one or less.
+        for many rows, ten per call with ``duals="near"`` take at most half of the time of one.
     n_jobs
         Threads; ``None`` is one.
     """
