@@ -160,13 +160,17 @@ def test_every_size_of_a_path_has_its_threshold() -> None:
         ({}, "give one of recall, precision and cost"),
         ({"recall": 0.5, "cost": 2}, "give one of recall, precision and cost"),
         ({"recall": 80}, "recall is 80; it is a share"),
+        ({"recall": -0.5}, "recall is -0.5; it must be finite and above 0"),
+        ({"precision": float("nan")}, "precision is nan; it must be finite and above 0"),
+        ({"cost": float("inf")}, "cost is inf; it must be finite and above 0"),
+        ({"cost": "much"}, "cost is 'much'; it must be a number"),
         ({"recall": 0.5, "label": "dead"}, "label is 'dead', but the classes are"),
     ],
 )
 def test_what_makes_no_sense_is_refused(asked: dict[str, Any], said: str) -> None:
     model = MODELS["cover"].fit(X[TRAIN], Y[TRAIN])
 
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises((TypeError, ValueError), match=said):
         model.tuned(X[TRAIN], Y[TRAIN], **asked)
 
 

@@ -149,6 +149,9 @@ class PredictsClasses(ClassifierMixin):
         >>> bool(found.mean() >= 0.99)
         True
         """
+        for name, value in (("recall", recall), ("precision", precision), ("cost", cost)):
+            if value is not None:
+                real_number(name, value, above=True)
         model: Any = self
         place = _place_of(label, model.vote_)
         wanted = self.classes_[place]
