@@ -152,22 +152,23 @@ class Candidates:
         odd = values.shape[1] % 2
         values = np.pad(values, ((0, 0), (0, odd))) if odd else values
         if self.cells.size <= _PAIRS_OF_COLUMNS:
-            return np.asarray(self._inside_cells @ values)
+            return np.asarray(self._all_in_cells @ values)
         out = np.zeros((self.n_cells, values.shape[1]))
         for rows in _pieces(np.arange(self.n_samples), self.cells.shape[1], _PAIRS_OF_COLUMNS):
-            out += self._inside(rows) @ values[rows]
+            out += self._in_cells(rows) @ values[rows]
         return out
 
-    @cached_property
-    def _inside_cells(self) -> scipy.sparse.csc_array:
-        """Which sample is in which cells, cells x samples."""
-        return self._inside(slice(None))
-
-    def _inside(self, rows: Ints | slice) -> scipy.sparse.csc_array:
+    def _in_cells(self, rows: Ints | slice) -> scipy.sparse.csc_array:
+        """Which of some samples is in which cells, cells x samples."""
         cells = self.cells[rows]
         starts = np.arange(0, cells.size + 1, cells.shape[1])
         numbers = cells.ravel().astype(np.int32)
         return scipy.sparse.csc_array((np.ones(cells.size), numbers, starts), shape=(self.n_cells, len(cells)))
+
+    @cached_property
+    def _all_in_cells(self) -> scipy.sparse.csc_array:
+        """The same for all samples, where they are few."""
+        return self._in_cells(slice(None))
 
     def _counts(self, cells: UInts, weight: Floats | None) -> Floats:
         each = None if weight is None else np.repeat(weight, cells.shape[1])
