@@ -99,6 +99,16 @@ def test_letters_that_latex_or_markdown_would_take_for_commands_are_escaped() ->
     assert r"| a\|b |" in sheet.markdown()
 
 
+def test_names_stay_text_in_every_format() -> None:
+    name = "[5pt] <b>x</b>\n`y`"
+    sheet = Sheet("x", name, [name, "n"], [[name, "1"]], pd.DataFrame(), [name])
+
+    shown = r"\[5pt\] \<b>x\</b>\\n\`y\`"
+    lines = [f"# {shown}", "", f"| {shown} | n |", "| --- | --- |", f"| {shown} | 1 |", "", shown]
+    assert sheet.markdown().splitlines() == lines
+    assert r"    {}[5pt] $<$b$>$x$<$/b$>$/ny & 1 \\" in sheet.latex().splitlines()
+
+
 def test_table_s1_is_made_from_the_data_and_notes_what_differs() -> None:
     glass = Data("glass", np.zeros((214, 9)), np.arange(214) % 6, tuple("123567"), (214, 9))
     own = Data("own", np.zeros((20, 3)), np.arange(20) % 2, ("a", "b"), (21, 2))

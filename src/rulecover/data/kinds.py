@@ -17,8 +17,11 @@ _NUMBERS = ("integer", "floating", "mixed-integer-float", "decimal")
 
 def why_unusable(column: Any) -> str:
     """Why rules cannot use a column; empty if they can."""
-    if pd.api.types.infer_dtype(column, skipna=True) in _TIMES:
+    kind = pd.api.types.infer_dtype(column, skipna=True)
+    if kind in _TIMES:
         return "it holds times; turn them into numbers first, such as the hour or the seconds"
+    if kind == "bytes":  # which no file of rules can hold
+        return "it holds bytes; turn them into texts first"
     first = column.dropna().iloc[:1].tolist()
     if first and isinstance(first[0], (list, tuple, dict, set, np.ndarray)):
         return "it holds lists; make a column of each of their parts first"
@@ -90,11 +93,11 @@ def odd_text(column: Any) -> OddText | None:
     """The texts in a column that holds numbers, too; the index of the column holds the numbers of its rows."""
     if not is_text(column) or pd.api.types.is_bool_dtype(column):
         return None
-    known = column.dropna()
-    numbers = pd.to_numeric(known.astype(str), errors="coerce").to_numpy(dtype=np.float64)
+    known = column.dropna().astype(object).map(str)  # bytes as Python writes them: they may be no text
+    numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=np.float64)
     odd = np.flatnonzero(np.isnan(numbers))
     if not 0 < odd.size < len(known):
         return None
     first = int(odd[0])
-    texts = tuple(known.iloc[odd].astype(str).unique())
+    texts = tuple(known.iloc[odd].unique())
     return OddText(texts, int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from rulecover.files import whole_file
-from rulecover.show.grid import latex_escaped, markdown_row
+from rulecover.show.grid import latex_escaped, markdown_escaped, markdown_row
 from rulecover.show.spreadsheet import csv_text
+from rulecover.show.text import printable
 from rulecover.study.pages import dated_line
 
 
@@ -42,8 +43,9 @@ class Sheet:
 
     def markdown(self) -> str:
         """With the notes below."""
-        lines = [_line(self.head), _line(["---"] * len(self.head)), *map(_line, self.rows)]
-        return "\n".join([f"# {self.title}", "", *lines, *(part for note in self.notes for part in ("", note)), ""])
+        lines = [_line(self.head), markdown_row(["---"] * len(self.head)), *map(_line, self.rows)]
+        notes = (part for note in self.notes for part in ("", _marked(note)))
+        return "\n".join([f"# {_marked(self.title)}", "", *lines, *notes, ""])
 
     def latex(self) -> str:
         """A table in the style of the booktabs package, as the paper's."""
@@ -75,8 +77,15 @@ class Sheet:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return markdown_row([cell.replace("|", r"\|") for cell in cells])
+    return markdown_row(list(map(_marked, cells)))
+
+
+def _marked(text: str) -> str:
+    """The text as Markdown that shows it as it is."""
+    return markdown_escaped(printable(text))
 
 
 def _escaped(text: str) -> str:
-    return latex_escaped(text.replace("\\", "/").replace("`", ""))
+    """The text as LaTeX, which takes a bracket or a star at the beginning of a row for an option of the row above."""
+    escaped = latex_escaped(printable(text).replace("\\", "/").replace("`", ""))
+    return f"{{}}{escaped}" if escaped.startswith(("[", "*")) else escaped

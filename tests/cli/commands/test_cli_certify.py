@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -48,6 +50,21 @@ def test_names_cannot_steer_a_terminal(tmp_path: Path) -> None:
     assert answered.exit_code == 0, answered.output
     assert "weight\\u202e\\x07 " in answered.stdout and "count_ripe\\u202e\\x07" in answered.stdout
     assert "\u202e" not in answered.output and "\x07" not in answered.output
+
+
+@pytest.mark.slow
+def test_columns_that_no_rule_uses_take_no_memory_for_every_row(folder: Path, tmp_path: Path) -> None:
+    written = json.loads((folder / "model.json").read_text())
+    written["columns"] += [f"{number} more" for number in range(200_000)]
+    del written["checksum"]
+    (tmp_path / "wide.json").write_text(json.dumps(written))
+    tracemalloc.start()
+    wide = run("certify", tmp_path / "wide.json", "--table", folder / "fruit.csv")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert wide.stdout == run("certify", folder / "model.json", "--table", folder / "fruit.csv").stdout
+    assert peak < 8 * 300 * 200_000 / 2
 
 
 @pytest.mark.slow

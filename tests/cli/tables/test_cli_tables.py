@@ -137,6 +137,18 @@ def test_lists_are_left_out_and_decimals_are_numbers(tmp_path: Path) -> None:
     assert "'y' has 80 different numbers and is predicted as a number" in as_target.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("cells", [[b"a", b"b"], [b"\xff\0", b"b"]], ids=["letters", "no letters"])
+def test_bytes_are_left_out(cells: list[bytes], tmp_path: Path) -> None:
+    frame = rows(raw=[cells[row % 2] for row in range(N)])
+    done = trained(frame, tmp_path / "rows.parquet")
+    as_target = trained(frame.assign(y=frame["raw"]), tmp_path / "rows.parquet")
+
+    assert done.exit_code == 0, done.output
+    assert "column 'raw' left out: it holds bytes; turn them into texts first." in done.stderr
+    assert "'y' cannot be the target: it holds bytes" in as_target.stderr
+
+
 def test_nothing_but_times_is_nothing_to_explain_by(tmp_path: Path) -> None:
     done = trained(rows(when=DATES["spans"]).drop(columns=["a", "b"]), tmp_path / "rows.parquet")
 

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,8 +75,18 @@ def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequ
     file.check_is_there()
     if file.is_parquet:
         found = _parquet_parts(file, model, [*model.columns, *also], keep)
-        return _with_numbers(found, _notations(model, file))
-    return _csv_parts(file, model, also, keep)
+        found = _with_numbers(found, _notations(model, file))
+    else:
+        found = _csv_parts(file, model, also, keep)
+    return _of_rows(found, max(1, CELLS // model.rules.rules.n_features))
+
+
+def _of_rows(found: Iterable[TablePart], most: int) -> Iterator[TablePart]:
+    """The same rows in parts of no more than so many: a model may know many more columns than it uses."""
+    for part in found:
+        for start in range(0, max(1, len(part.table)), most):
+            rows = slice(start, start + most)
+            yield TablePart(part.table.iloc[rows], part.kept.iloc[rows])
 
 
 def _columns_to_read(names: Sequence[str], needed: Sequence[str], of_model: set[str], source: Path) -> list[str]:
