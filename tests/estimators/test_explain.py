@@ -498,3 +498,11 @@ def test_a_margin_that_every_accuracy_is_within_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"within is 2; it is a difference of accuracies"):
         explain(forest, X, y, within=2)
+
+
+def test_a_path_of_no_rules_has_none() -> None:
+    rules = RuleSet.from_text(["x0 > 0"], [f"x{f}" for f in range(X.shape[1])])
+
+    path = explain(rules[[]], X, Y, max_rules=3)
+
+    assert len(path.rules_) == 0 and len(path.predict(X)) == len(Y)

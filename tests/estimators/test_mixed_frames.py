@@ -403,6 +403,23 @@ def test_the_group_of_rare_levels_is_printed_without_their_names():
     assert (model.predict(X) == y).all()
 
 
+@pytest.mark.parametrize("text", ["colour = red", "size > 0.5 and colour = red"])
+def test_rules_to_keep_may_be_on_columns_that_the_rules_they_are_kept_with_do_not_use(text: str) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"size": rng.normal(size=90), "rate": 5 + rng.normal(size=90)})
+    table = table.assign(colour=rng.choice(["red", "green"], 90))
+    y = ((table["size"] > 0.5) & (table["colour"] == "red")).to_numpy()
+    rules = RuleSet.from_text([text, "size <= 0"], list(table), categories={"colour": ["green", "red"]})
+    keep = RuleSet.of_intervals([{1: (-np.inf, 5.0)}], list(table))
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    sources = (rules, MIRCOClassifier(tree, random_state=0).fit(table, y))
+    for source in sources:
+        path = explain(source, table, y, keep=keep, max_rules=3, choose="last")
+
+        assert path.rules_[0].text == "rate <= 5" and path.rules_[0].support == (table["rate"] <= 5).sum()
+        np.testing.assert_array_equal(path.apply(table).toarray()[:, 0], table["rate"] <= 5)
+
+
 def test_rules_to_keep_on_a_table_with_dates_are_exported_with_the_others() -> None:
     rng = np.random.default_rng(0)
     hired = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 120), "D")

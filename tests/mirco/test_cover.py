@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies import DataSet, brute_force, data_sets, ensemble_of, trees
 
 from rulecover.mirco.cover import Recipe, minimum_rule_cover
+from rulecover.mirco.prune import pruned_pool
 from rulecover.mirco.timed import TimedSolver
 from rulecover.pool import RulePool, leaf_pool
 from rulecover.setcover import Exact, Greedy
@@ -65,3 +66,21 @@ def test_rows_that_no_rule_covers_are_left_out_of_the_proof(data: DataSet, sever
 
     assert found.uncovered.tolist() == pool.coverage.missed().tolist()
     assert found.certificate.n_left_out == len(found.uncovered)
+
+
+@given(data=data_sets(n_classes=3), several=few_trees)
+def test_pruned_rules_are_rules_of_all_rows_even_of_those_that_no_rule_covered_before(
+    data: DataSet, several: list[Tree]
+) -> None:
+    pool, samples = pool_of(data, several)
+    pool = pool.take(np.array([0]))
+
+    shorten = partial(pruned_pool, price=Price(Gini()))
+    recipe = Recipe(vote=class_votes, solver=partial(TimedSolver.of, Greedy()), shorten=shorten)
+    found = minimum_rule_cover(pool, samples, recipe)
+
+    covered = found.vote.rules.apply(data.X).toarray().astype(bool)
+    assert found.uncovered.tolist() == np.flatnonzero(~covered.any(axis=1)).tolist()
+    counts = [np.bincount(data.y[mine], minlength=3).tolist() for mine in covered.T]
+    assert found.vote.votes.tolist() == found.vote.rules.evidence.sums.tolist() == counts
+    assert found.vote.rules.evidence.totals.tolist() == np.bincount(data.y, minlength=3).tolist()

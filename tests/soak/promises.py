@@ -57,7 +57,7 @@ from reused import (
     rules_are_a_source_of_rules,
 )
 from sklearn.frozen import FrozenEstimator
-from soak_cases import Case, Fitted
+from soak_cases import OURS, Case, Fitted
 from strategies import brute_force
 from test_every_estimator import added_up
 from test_every_export import EXPORTS
@@ -197,7 +197,8 @@ def certificates_hold(f: Fitted) -> None:
 
 def each_tree_sends_each_row_to_one_leaf(f: Fitted) -> None:
     """Rules of all leaves, next to the routes through the trees."""
-    if f.case.method == "RCBoost" or hasattr(f.data.asked, "columns"):  # columns by name are for the estimators
+    # Columns by name are for the estimators, and models of rules have no trees.
+    if f.case.method == "RCBoost" or hasattr(f.data.asked, "columns") or f.case.source in OURS:
         return
     ensemble = read_trees(f.source if f.case.explains else f.model.estimator_)
     rows = ensemble.matrix(f.data.asked)
@@ -309,7 +310,7 @@ def draws_no_rows(case: Case) -> bool:
     """Whether rows are neither drawn nor split: the model is there already, and rules are chosen on all rows."""
     settings = case.settings
     # What a forest says of its own training rows is what the trees say that did not see them, by the rows' places.
-    in_bag = "path" in case.method and case.source in _BAGGED and settings.get("model_share") != 0
+    in_bag = "path" in case.method and case.source in (*_BAGGED, *OURS) and settings.get("model_share") != 0
     return (
         case.explains
         and case.method != "explain boost"  # some of its settings take one of equal rows for all of them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from record_settings import (
     path_settings,
     without_conflicts,
 )
-from record_sources import MIXED, TRAINABLE, TRAINED, Source, trained
+from record_sources import MIXED, PLAIN, TRAINABLE, TRAINED, Source, trained
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from soak_tables import (
@@ -49,14 +49,31 @@ ENCODER: dict[str, tuple[Any, ...]] = {"max_levels": (2, 3, 50), "keep_ids": (Fa
 NATIVE = ("hist gradient boosting", "xgboost", "lightgbm")
 #: What RCBoost trains.
 SINGLE = ("tree", "default")
-SOURCES = TRAINABLE | TRAINED
+_ENDING: dict[Target, str] = {"classes": "Classifier", "numbers": "Regressor"}
+
+
+def _rules(name: str, settings: Settings, target: Target, seed: int) -> Any:
+    """An estimator of the package, whose model is small."""
+    inner = TRAINABLE[settings["estimator"]].make(target, seed)
+    return getattr(rulecover, name + _ENDING[target])(**{**settings, "estimator": inner, "random_state": seed})
+
+
+#: Models of rules, which are chosen from again.
+OURS: dict[str, Source] = {
+    f"rules of {name}": Source(partial(_rules, name, settings), (*PLAIN, *MIXED))
+    for name, settings in {
+        "MIRCO": {"estimator": "forest"},
+        "RCBoost": {"estimator": "tree", "max_rmp_calls": 2, "pricing": "tree"},
+        "RulePath": {"estimator": "forest", "max_rules": 5, "choose": "last"},
+    }.items()
+}
+SOURCES = TRAINABLE | TRAINED | OURS
 #: Sources that take any name of a column: scikit-learn's own.
 TAKES_ANY_NAME = (*ENCODED, "bagging", "gradient boosting", "hist gradient boosting", "adaboost", "voting")
 #: Sources that predict nothing, those that give no probabilities of classes, and those that cannot be trained again.
 PREDICT_NOTHING = tuple(name for name in TRAINED if name.endswith("file"))
 WITHOUT_SHARES = ("voting", *PREDICT_NOTHING)
 CANNOT_TRAIN = tuple(name for name in TRAINED if name.endswith(("file", "booster")))
-_ENDING: dict[Target, str] = {"classes": "Classifier", "numbers": "Regressor"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,8 +281,8 @@ def _sources_of(method: str) -> list[str]:
     if method == "RCBoost":
         return list(SINGLE)
     if method.startswith("explain"):
-        return [name for name in SOURCES if name != "default"]
-    return list(TRAINABLE)
+        return [name for name in SOURCES if name != "default" and (method != "explain boost" or name not in OURS)]
+    return [*TRAINABLE, *OURS]
 
 
 def _kinds_of(method: str, name: str, source: Source) -> tuple[str, ...]:

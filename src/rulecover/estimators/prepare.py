@@ -176,6 +176,10 @@ class Preparation:
     reads: bool = True
     deadline: float | None = None
 
+    def with_kept(self, used: Any) -> Ints:
+        """The columns that a model uses and those of rules made by hand, by their numbers."""
+        return np.union1d(used, () if self.kept is None else self.kept).astype(np.intp)
+
 
 class Trained(NamedTuple):
     """A trained model, what there was no time for, in words, and the rows it was trained on, if not on all."""
@@ -268,17 +272,16 @@ def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -
 def _read(model: Any, X: Any, recipe: Preparation) -> Source:
     """A trained model, its trees, and what its columns are made of, if not of plain numbers."""
     if isinstance(model, RuleModel):
-        return Source(model, columns=model._columns, used=model._columns_in_use())
+        return Source(model, columns=model._columns, used=recipe.with_kept(model._columns_in_use()))
     if isinstance(model, RuleSet):
         columns = SourceColumns(model.n_features, recipe.names, model.columns.categories)
         plain = columns.free and issparse(X)  # which has no names to match
-        return Source(model, columns=None if plain else columns, used=model.clauses.columns)
+        return Source(model, columns=None if plain else columns, used=recipe.with_kept(model.clauses.columns))
     trees = read_trees(model)
     if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
         check_width(trees, X.shape[1])
     trees = named_by(trees, X)
-    kept = () if recipe.kept is None else recipe.kept
-    return Source(model, trees, columns_of(trees), np.union1d(trees.used_columns, kept).astype(np.intp))
+    return Source(model, trees, columns_of(trees), recipe.with_kept(trees.used_columns))
 
 
 # Training -------------------------------------------------------------------------------------------------------------

@@ -79,20 +79,30 @@ class RuleCover:
 
 def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> RuleCover:
     """The rules of a cheapest cover out of the pool (model (1)), with their votes (eq. (2))."""
-    pool, covered, left_out = pool.coverable()
-    coverable = samples.among(covered) if len(left_out) else samples
-    demand = 1 if recipe.demand is None else recipe.demand[covered]
-    choose = recipe.solver(coverable)
-    cut = ""
+    whole, (pool, covered, left_out) = pool, pool.coverable()
+    choose, cut = recipe.solver(_among(samples, covered)), ""
     if recipe.shorten is not None:
-        first = choose.first_choice(pool.problem(demand))
-        pool, cut = recipe.shorten(pool.take(first.rules), coverable)
-    problem = pool.problem(demand)
+        first = choose.first_choice(pool.problem(_demand(recipe, covered)))
+        # Shorter rules may cover samples that no other rule does, and their evidence is that of all samples.
+        whole, cut = recipe.shorten(whole.take(first.rules), samples)
+        pool, covered, left_out = whole.coverable()
+        choose = replace(choose, samples=_among(samples, covered))
+    problem = pool.problem(_demand(recipe, covered))
     cover = choose(problem, max_rules=recipe.max_rules)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
     uncovered = np.sort(np.concatenate([covered[_short(problem, cover)], left_out]))
     vote, votes_cut = _voting(pool, cover.rules, samples, recipe)
     return RuleCover(vote, certificate, uncovered, cut=cut, votes_cut=votes_cut)
+
+
+def _among(samples: Samples, covered: Ints) -> Samples:
+    """The samples that some rule covers."""
+    return samples if len(covered) == len(samples.y) else samples.among(covered)
+
+
+def _demand(recipe: Recipe, covered: Ints) -> int | Ints:
+    """How many rules must cover each of these samples."""
+    return 1 if recipe.demand is None else recipe.demand[covered]
 
 
 def _voting(pool: RulePool, chosen: Ints, samples: Samples, recipe: Recipe) -> tuple[Vote, str]:

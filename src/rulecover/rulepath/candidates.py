@@ -250,11 +250,13 @@ def nodes_to_choose_from(
 
 def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int) -> Candidates:
     """Rules that are there already and cover enough samples."""
-    number = smallest_uint(3 * len(rules))
-    outside = np.arange(0, 3 * len(rules), 3)
-    cells = (rules.apply(X).toarray() + outside).astype(number)
+    # No rule is like one that covers nothing: there is one column of cells at least.
+    covered = rules.apply(X).toarray() if len(rules) else np.zeros((X.shape[0], 1), dtype=bool)
+    outside = np.arange(0, 3 * covered.shape[1], 3)
+    cells = (covered + outside).astype(smallest_uint(3 * covered.shape[1]))
     one_by_one = np.arange(len(rules))
-    candidates = Candidates(cells, one_by_one, outside + 1, outside + 2, outside + 2, rules, weight)
+    inside = outside[one_by_one] + 1
+    candidates = Candidates(cells, one_by_one, inside, inside + 1, outside + 2, rules, weight)
     return _that_tell_apart(candidates, min_samples)
 
 
