@@ -21,6 +21,8 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 _PAIRS = 1 << 18
 #: The same where many columns are summed at once.
 _PAIRS_OF_COLUMNS = 1 << 20
+#: Rules that are applied at a time where there may be no time for all.
+_RULES_AT_A_TIME = 128
 #: From this many columns on they are summed at once.
 _MANY_COLUMNS = 4
 
@@ -247,11 +249,21 @@ def nodes_to_choose_from(
     return grid.candidates(nothing, ensemble, feature_names, None), grid.cell
 
 
-def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int) -> Candidates:
-    """Rules that are there already and cover enough samples."""
+def rule_candidates(
+    rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int, deadline: float | None = None
+) -> Candidates:
+    """Rules that are there already and cover enough samples: the first ones, if there is no time to apply them all."""
     number = smallest_uint(3 * len(rules))
+    cells = np.empty((X.shape[0], len(rules)), dtype=number)
+    step = max(1, len(rules)) if deadline is None else _RULES_AT_A_TIME
+    for first in range(0, len(rules), step):
+        if first and is_late(deadline):
+            rules, cells = rules.take(np.arange(first)), cells[:, :first]
+            break
+        some = slice(first, min(first + step, len(rules)))
+        cells[:, some] = rules.take(np.arange(some.start, some.stop)).apply(X).toarray()
     outside = np.arange(0, 3 * len(rules), 3)
-    cells = (rules.apply(X).toarray() + outside).astype(number)
+    cells += outside.astype(number)
     one_by_one = np.arange(len(rules))
     candidates = Candidates(cells, one_by_one, outside + 1, outside + 2, outside + 2, rules, weight)
     return _that_tell_apart(candidates, min_samples)
