@@ -128,6 +128,12 @@ def test_with_a_checkpoint_the_model_is_trained_on_all_rows(tmp_path):
     assert "trained on" not in cut
 
 
+def test_of_many_columns_fewer_rows_are_trained_on_first():
+    X = np.random.default_rng(0).normal(size=(800, 400))
+    cover, cut = fitted(MIRCOClassifier(forest(), random_state=0), X, X[:, 0] > 0, NO_TIME)
+    assert "the model was trained on 250 of 800 rows" in cut and not cover.missed(X).any()
+
+
 def test_every_class_is_known_to_a_model_of_some_rows():
     X, _ = numbers_and_classes()
     y = np.full(ROWS, "common", dtype=object)

@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor
+from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet
 from rulecover.checkpoint import Checkpoint
 from rulecover.estimators import mirco, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
@@ -377,6 +377,18 @@ def test_a_path_that_is_out_of_time_says_what_was_not_read_and_not_scored() -> N
         "the model itself was not scored on the training rows" in said and said.partition(";")[0] in model.size_reason_
     )
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.usefixtures("no_time")
+def test_a_path_of_rules_that_is_out_of_time_takes_the_first_ones() -> None:
+    pool = RuleSet.of_intervals(
+        [{k % 5: (-np.inf, float(X[k, k % 5]))} for k in range(300)], [f"x{f}" for f in range(X.shape[1])]
+    )
+    with pytest.warns(CutShortWarning, match=r"time_limit is 0\.1 s: 128 of 300 rules were read and the path ends at"):
+        cut = RulePathClassifier(pool, model_share=0, train_in_folds=False, time_limit=0.1, random_state=0).fit(X, y)
+    whole = RulePathClassifier(pool, model_share=0, max_rules=2, choose="last", random_state=0).fit(X, y)
+
+    assert cut.n_candidate_rules_ <= 128 < whole.n_candidate_rules_
 
 
 def test_what_is_read_does_not_depend_on_the_clock_where_there_is_a_checkpoint(

@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 #: How many rows are trained on first, or asked about; fewer than `_FEWEST` do not say what others will take.
 _FIRST, _FEWEST = 1000, 100
+#: Of more columns than these fewer rows are trained on first, so that they have no more values together.
+_COLUMNS = 100
 #: How time grows with rows: as this power of them, at most.
 _POWER = 1.2
 #: How many times as long as the last training the next one may take, unless it is on all rows.
@@ -40,7 +42,7 @@ class SamplingOrder(NamedTuple):
     least: int
 
 
-def sampling_order(y: Array, weight: Floats | None, *, classes: bool) -> SamplingOrder:
+def sampling_order(y: Array, weight: Floats | None, *, classes: bool, n_columns: int = 1) -> SamplingOrder:
     """The rows at random, two rows of each class first: libraries need one of each, and some set one aside.
 
     Parameters
@@ -52,21 +54,26 @@ def sampling_order(y: Array, weight: Floats | None, *, classes: bool) -> Samplin
         must know its label.
     classes
         Whether y has classes.
+    n_columns
+        How many values each row has.
 
     Examples
     --------
+    >>> [sampling_order(np.zeros(5000), None, classes=False, n_columns=n).least for n in (10, 500, 5000)]
+    [1000, 200, 100]
     >>> order = sampling_order(np.array([0] * 50 + [1] * 2), None, classes=True)
     >>> sorted(order.rows[: order.least].tolist())[-2:], len(order.rows)
     ([50, 51], 52)
     """
     rows = np.random.default_rng(0).permutation(_to_train_on(y, weight, classes=classes))
+    first = max(_FEWEST, min(_FIRST, _FIRST * _COLUMNS // max(1, n_columns)))
     if not classes:
-        return SamplingOrder(rows, min(_FIRST, len(rows)))
+        return SamplingOrder(rows, min(first, len(rows)))
     _, codes, counts = np.unique(y[rows], return_inverse=True, return_counts=True)
     by_class = np.argsort(codes, kind="stable")
     rank = np.empty(len(rows), dtype=np.intp)
     rank[by_class] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    least = max(_FIRST, int(np.minimum(counts, 2).sum()))
+    least = max(first, int(np.minimum(counts, 2).sum()))
     return SamplingOrder(rows[np.argsort(rank >= 2, kind="stable")], min(least, len(rows)))
 
 

@@ -385,7 +385,8 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     if isinstance(model, RuleModel) and _takes_limit(model):
         return _within_limit(model, recipe.deadline, lambda: _fitted(model, X, y, weight, recipe))
     begin = time.perf_counter()
-    order = sampling_order(y, weight, classes=recipe.target.name == "classes")
+    n_columns = 1 if issparse(X) else X.shape[1]  # of sparse rows most values are zeros
+    order = sampling_order(y, weight, classes=recipe.target.name == "classes", n_columns=n_columns)
     if order.least == len(order.rows):
         return Trained(_fitted(model, X, y, weight, recipe))
     # Texts that are in few rows must not be new to an encoder.

@@ -184,10 +184,12 @@ class RulePath(VotingModel):
 
     @staticmethod
     def _cut_reading(prepared: Prepared, data: PathData) -> str:
-        """How many trees there was time to read, in words."""
-        trees, n_read = prepared.source.trees, data.candidates.cells.shape[1]
-        late = trees is not None and n_read < len(trees.trees)
-        return f"{n_read} of {len(trees.trees)} trees were read" if trees is not None and late else ""
+        """How many trees, or rules that were there already, there was time to read, in words."""
+        trees, model, n_read = prepared.source.trees, prepared.source.model, data.candidates.cells.shape[1]
+        if trees is not None:
+            return f"{n_read} of {len(trees.trees)} trees were read" if n_read < len(trees.trees) else ""
+        rules = model if isinstance(model, RuleSet) else model.rules_
+        return f"{n_read} of {len(rules)} rules were read" if n_read < len(rules) else ""
 
     def _cut_path(self, deadline: float | None) -> str:
         """Where the path ended because time was up, in words."""
@@ -360,7 +362,7 @@ class RulePath(VotingModel):
         samples, source, least = prepared.samples, prepared.source, self.min_samples
         if source.trees is None:
             rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
-            return rule_candidates(rules, samples.X, samples.weight, min_samples=least)
+            return rule_candidates(rules, samples.X, samples.weight, min_samples=least, deadline=deadline)
         names = check_model_fits(source.trees, samples.X, self._names())
         depth = self.max_depth or self._usual_depth(samples)
         return node_candidates(

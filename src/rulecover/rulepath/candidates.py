@@ -21,6 +21,8 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 _PAIRS = 1 << 18
 #: The same where many columns are summed at once.
 _PAIRS_OF_COLUMNS = 1 << 20
+#: Rules that are applied at a time where there may be no time for all.
+_RULES_AT_A_TIME = 128
 #: From this many columns on they are summed at once.
 _MANY_COLUMNS = 4
 
@@ -248,16 +250,30 @@ def nodes_to_choose_from(
     return grid.candidates(nothing, ensemble, feature_names, None), grid.cell
 
 
-def rule_candidates(rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int) -> Candidates:
-    """Rules that are there already and cover enough samples."""
-    # No rule is like one that covers nothing: there is one column of cells at least.
-    covered = rules.apply(X).toarray() if len(rules) else np.zeros((X.shape[0], 1), dtype=bool)
+def rule_candidates(
+    rules: RuleSet, X: Any, weight: Floats | None, *, min_samples: int, deadline: float | None = None
+) -> Candidates:
+    """Rules that are there already and cover enough samples: the first ones, if there is no time to apply them all."""
+    covered = _covered_in_time(rules, X, deadline)
+    rules = rules.take(np.arange(min(len(rules), covered.shape[1])))
     outside = np.arange(0, 3 * covered.shape[1], 3)
-    cells = (covered + outside).astype(smallest_uint(3 * covered.shape[1]))
+    cells = covered.astype(smallest_uint(3 * covered.shape[1]))
+    cells += outside.astype(cells.dtype)
     one_by_one = np.arange(len(rules))
     inside = outside[one_by_one] + 1
     candidates = Candidates(cells, one_by_one, inside, inside + 1, outside + 2, rules, weight)
     return _that_tell_apart(candidates, min_samples)
+
+
+def _covered_in_time(rules: RuleSet, X: Any, deadline: float | None) -> Bools:
+    """Which samples each rule covers that there is time for, samples x rules; without rules, none."""
+    step = max(1, len(rules)) if deadline is None else _RULES_AT_A_TIME
+    parts: list[Bools] = []
+    for first in range(0, len(rules), step):
+        if parts and is_late(deadline):
+            break
+        parts.append(rules.take(np.arange(first, min(first + step, len(rules)))).apply(X).toarray())
+    return np.hstack(parts) if parts else np.zeros((X.shape[0], 1), dtype=bool)
 
 
 def usual_depth(n_samples: float, n_classes: int) -> int:

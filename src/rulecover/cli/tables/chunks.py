@@ -82,7 +82,7 @@ def parts(file: TableFile, model: Model, *, also: Sequence[str] = (), keep: Sequ
 
 
 def _of_rows(found: Iterable[TablePart], most: int) -> Iterator[TablePart]:
-    """The same rows in parts of no more than so many: a model may know many more columns than it uses."""
+    """The same rows, at most this many in a part: a model may know many more columns than it uses."""
     for part in found:
         for start in range(0, max(1, len(part.table)), most):
             rows = slice(start, start + most)
