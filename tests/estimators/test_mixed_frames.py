@@ -219,6 +219,19 @@ def test_catboost_is_asked_about_texts_by_the_names_of_their_columns() -> None:
     assert few.fidelity(turned) == few.fidelity(table)
 
 
+def test_lightgbm_is_asked_about_columns_in_another_order_whose_names_have_blanks() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"net weight": rng.normal(size=90), "size": 9 * rng.normal(size=90)})
+    table["shape"] = pd.Categorical(rng.choice(["flat", "round"], 90))
+    trained = LGBMClassifier(n_estimators=3, min_child_samples=5, verbose=-1).fit(table, table["net weight"] > 0.3)
+    few = explain(trained, table, trained.predict(table), method="cover", max_rules=1, fallback="model")
+    assert few.missed(table).any()
+
+    turned = table[["shape", "size", "net weight"]]
+
+    np.testing.assert_array_equal(few.predict_proba(turned), few.predict_proba(table))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 def test_catboost_takes_texts_itself_unless_they_have_gaps(gaps):

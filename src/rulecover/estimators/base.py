@@ -238,7 +238,8 @@ class VotingModel(RuleModel, ABC):
         if self._columns is None:
             return AskedModel(self.estimator_, self._as_model_saw)
         model = self.estimator_
-        names = names_of_model(model) or self._names()  # some are trained on a frame and do not say so
+        # The names in training: CatBoost does not know them, and LightGBM writes _ for a blank.
+        names = self._names() or names_of_model(model)
         seen = with_columns(given, names, as_arrays=sees_arrays(model))
         return AskedModel(model, lambda _: rows_of(seen, rows))
 
