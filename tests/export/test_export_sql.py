@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sqlglot
 from databases import Database, DuckDB, SQLite, statements
 from exported import (
     HOSTILE,
@@ -288,3 +289,12 @@ def test_sqlite_does_not_write_out_the_steps_of_an_expression_wherever_they_are_
     program = database.execute(f"EXPLAIN SELECT {answer} FROM data AS t").fetchall()
 
     assert len(program) < len(answer.split())
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "tsql"])
+def test_every_step_of_an_expression_has_a_name_where_databases_ask_for_one(dialect: str) -> None:
+    made = random_rules(np.random.default_rng(0))
+    parsed = sqlglot.parse_one(f"SELECT {to_sql_expression(made, 't', dialect=dialect)} FROM t", dialect=dialect)
+
+    inner = [each for each in parsed.find_all(exp.Subquery) if isinstance(each.parent, exp.From)]
+    assert inner and all(each.alias for each in inner)
