@@ -65,7 +65,7 @@ from test_every_export import EXPORTS
 from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
 from rulecover.data.frames import ZERO
 from rulecover.estimators import in_time
-from rulecover.exceptions import ExportError
+from rulecover.exceptions import ExportError, UncoveredSamplesError
 from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
 from rulecover.rules.rule import Clause
@@ -448,8 +448,12 @@ def what_is_cut_short_is_a_model(f: Fitted) -> None:
     # A required column may be in the trees that there is no time to read.
     settings = {name: value for name, value in f.case.settings.items() if name != "required"}
     limit = _LIMITS[f.case.seed % len(_LIMITS)]
-    with few_rows_first():
-        cut = replace(f, model=f.again(replace(f.case, settings={**settings, "time_limit": limit})))
+    try:
+        with few_rows_first():
+            cut = replace(f, model=f.again(replace(f.case, settings={**settings, "time_limit": limit})))
+    except UncoveredSamplesError:  # of a path that there was no time to begin nothing can be covered
+        assert f.case.source in OURS
+        return
     rules_cover_what_their_clauses_say(cut)
     answers_are_the_sums_of_the_votes(cut)
     reasons_add_up_to_the_answer(cut)
