@@ -88,7 +88,7 @@ def _pandas_values(series: nw.Series[Any], *, as_arrays: bool) -> Any:
         return pd.Categorical(series.to_list(), categories=known.to_list())
     if series.dtype == nw.Boolean and series.null_count():
         series = series.cast(nw.Float64)
-    values = np.array(series.to_list(), dtype=object) if categories else series.to_numpy()
+    values = np.array(series.to_list(), dtype=object) if categories else _values(series)
     return pd.Series(values, dtype=object) if values.dtype == object else values
 
 
@@ -96,7 +96,13 @@ def column(frame: Any, name: str) -> Array:
     """One column of a frame; categories by their names."""
     if nw.dependencies.is_pandas_dataframe(frame):
         return np.asarray(frame[name])
-    return np.asarray(_eager(frame)[name].to_numpy())
+    return _values(_eager(frame)[name])
+
+
+def _values(series: nw.Series[Any]) -> Array:
+    """The values of a column; dates by their own clock, as numpy knows no time zones and would turn them to UTC."""
+    zone = series.dtype.time_zone if isinstance(series.dtype, nw.Datetime) else None
+    return np.asarray((series if zone is None else series.dt.replace_time_zone(None)).to_numpy())
 
 
 def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
