@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
@@ -106,6 +107,19 @@ def test_text_is_encoded_as_in_memory():
     theirs = MIRCOClassifier.as_in_paper(model, random_state=0).fit(frame[list("abcd")], frame["y"])
 
     ours = MIRCOClassifier.as_in_paper(model, random_state=0).fit(open_table(blocks_of(frame, [50]), target="y"))
+
+    assert_same_model(ours, theirs)
+
+
+def test_truth_values_with_gaps_in_some_blocks_are_read_as_those_of_all_rows_together():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame["b"] = (frame["b"] > 0).astype("boolean").where(frame.index < 350)
+    whole = pa.Table.from_pandas(frame, preserve_index=False)
+    model = RandomForestClassifier(5, max_depth=3, random_state=0)
+    theirs = MIRCOClassifier.as_in_paper(model, random_state=0).fit(whole.select(list("abcd")), frame["y"])
+
+    table = open_table([whole.slice(0, 200), whole.slice(200)], target="y")
+    ours = MIRCOClassifier.as_in_paper(model, random_state=0).fit(table)
 
     assert_same_model(ours, theirs)
 

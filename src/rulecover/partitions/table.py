@@ -120,11 +120,18 @@ class TableInBlocks:
                 found.append(block.iloc[mine])
             if start + len(block) > last:
                 break
-        return pd.concat([each for each in found if len(each)], ignore_index=True)
+        return _joined([each for each in found if len(each)])
 
     def inputs(self, frame: Any) -> Any:
         """The columns of a block that rules may use, in the order of the first block."""
         return frame[list(self.columns)]
+
+
+def _joined(blocks: Sequence[Any]) -> Any:
+    """Blocks as one frame; truth values are numbers where they are in another block, which has gaps among them."""
+    both = {np.dtype(bool), np.dtype(float)}
+    mixed = [name for name in blocks[0] if {block[name].dtype for block in blocks} == both]
+    return pd.concat([block.astype(dict.fromkeys(mixed, float)) for block in blocks], ignore_index=True)
 
 
 class InOrder:
