@@ -483,3 +483,12 @@ def test_a_csv_file_is_refused_with_the_dataset_that_reads_it(tmp_path):
 
     table = open_table(ds.dataset([str(path)], format="csv"), target="buys")
     assert MIRCOClassifier(random_state=0).fit(table).predict(pd.DataFrame({"age": [25, 45]})).tolist() == ["no", "yes"]
+
+
+def test_a_nameless_index_that_pandas_wrote_to_some_files_is_no_column(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame[frame["a"] > 0].to_parquet(tmp_path / "1.parquet")
+    frame[frame["a"] <= 0].to_parquet(tmp_path / "2.parquet", index=False)
+    table = open_table(tmp_path, target="y")
+    assert table.columns == tuple("abcd")
+    assert [list(block) for block in table.blocks()] == [[*"abcd", "y"]]

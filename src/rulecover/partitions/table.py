@@ -322,9 +322,9 @@ def _hidden(path: Path, folder: Path) -> bool:
 def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
     _check_names(dataset.schema.names)
     dataset = _widened(dataset)
-    names, by_folder = tuple(dataset.schema.names), _names_of_folders(dataset)
+    names, by_folder = _without_index(dataset.schema.names), _names_of_folders(dataset)
     for fragment in dataset.get_fragments():
-        mine = set(fragment.physical_schema.names) | by_folder
+        mine = {*_without_index(fragment.physical_schema.names), *by_folder}
         path = getattr(fragment, "path", "a part of the dataset")
         if lacking := [name for name in names if name not in mine]:
             raise MismatchedDataError(
@@ -347,6 +347,11 @@ def _check_names(names: Sequence[str]) -> None:
     index = pd.Index(names)
     if not index.is_unique:
         raise ValueError(f"the table has several columns named {index[index.duplicated()][0]!r}; rename all but one.")
+
+
+def _without_index(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a table, without the nameless index that pandas writes to a file as one more."""
+    return tuple(name for name in names if not re.fullmatch(r"__index_level_\d+__", name))
 
 
 def _names_of_folders(dataset: Any) -> set[str]:
