@@ -84,12 +84,17 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
 def _pandas_values(series: nw.Series[Any], *, as_arrays: bool) -> Any:
     categories = series.dtype in (nw.Categorical, nw.Enum)
     if categories and not (as_arrays and series.null_count()):
-        known = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
-        return pd.Categorical(series.to_list(), categories=known.to_list())
+        return pd.Categorical(series.to_list(), categories=categories_of(series).to_list())
     if series.dtype == nw.Boolean and series.null_count():
         series = series.cast(nw.Float64)
     values = np.array(series.to_list(), dtype=object) if categories else _values(series)
     return pd.Series(values, dtype=object) if values.dtype == object else values
+
+
+def categories_of(series: nw.Series[Any]) -> nw.Series[Any]:
+    """The categories of a categorical column, in their order."""
+    known: nw.Series[Any] = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
+    return known
 
 
 def column(frame: Any, name: str) -> Array:
