@@ -118,6 +118,15 @@ def test_categories_that_are_no_texts_are_counted_as_what_they_are(name: str, ki
     assert as_plain(found) == plain_counts(case, [None if k == 7 else label for k, label in enumerate(y.tolist())])
 
 
+@pytest.mark.parametrize("name", FRAMES)
+def test_whole_numbers_that_no_double_holds_are_counted(name: str) -> None:
+    frame = pd.DataFrame(
+        {"size": pd.Series(2**60 + 2**55 * np.arange(40) + 1).where(np.arange(40) != 3).astype("Int64")}
+    )
+    few = MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(frame.astype(float), np.arange(40) > 20)
+    assert certify(few, FRAMES[name](frame)).support.tolist() == [rule.support for rule in few.rules_]
+
+
 @pytest.mark.slow
 def test_parts_add_up_to_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)

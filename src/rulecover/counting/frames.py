@@ -165,11 +165,15 @@ def _decoded(frame: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any
 def _read_in_memory(
     frame: nw.DataFrame[Any], inputs: dict[int, TableInput]
 ) -> tuple[nw.DataFrame[Any], dict[int, TableInput]]:
-    """The frame with numbers in columns of their own for dates, and for texts that are numbers to people."""
+    """The frame with numbers in columns of their own for dates, and for texts that are numbers to people.
+
+    For large whole numbers in Arrow, too, which casts none to doubles that these do not hold to the last digit.
+    """
     inputs = dict(inputs)
+    large = (nw.Int64, nw.UInt64) if frame.implementation.is_pyarrow() else ()
     for f, each in inputs.items():
         written = isinstance(each, Number) and each.notation is not None and frame.schema[each.name] in _TEXTS
-        if written or isinstance(each, DatePart):
+        if written or isinstance(each, DatePart) or (isinstance(each, Number) and frame.schema[each.name] in large):
             values = each.read(frame[each.name].to_pandas())
             name = _new_name(f"{each.name} as numbers {f}", frame.columns)
             frame = frame.with_columns(_series(frame, name, values))
