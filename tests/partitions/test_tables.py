@@ -485,6 +485,12 @@ def test_a_csv_file_is_refused_with_the_dataset_that_reads_it(tmp_path):
     assert MIRCOClassifier(random_state=0).fit(table).predict(pd.DataFrame({"age": [25, 45]})).tolist() == ["no", "yes"]
 
 
+def test_a_table_is_printed_without_its_rows():
+    table = open_table([drawn_frame()], target="y", weight="weight")
+    assert "target='y', weight='weight'" in repr(table)
+    assert len(repr(table)) < 300
+
+
 def test_a_nameless_index_that_pandas_wrote_to_some_files_is_no_column(tmp_path):
     frame = drawn_frame()[[*"abcd", "y"]]
     frame[frame["a"] > 0].to_parquet(tmp_path / "1.parquet")

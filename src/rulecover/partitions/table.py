@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +65,7 @@ class TableInBlocks:
         The most rows of a block.
     """
 
-    read: ReadBlocks
+    read: ReadBlocks = field(repr=False)
     target: str
     weight: str | None
     memory_limit: int
@@ -366,8 +366,8 @@ def _widened(dataset: Any) -> Any:
 
     kinds: dict[str, set[Any]] = {}
     for fragment in dataset.get_fragments():
-        for field in fragment.physical_schema:
-            kinds.setdefault(field.name, set()).add(field.type)
+        for each in fragment.physical_schema:
+            kinds.setdefault(each.name, set()).add(each.type)
     mixed = {name for name, types in kinds.items() if len(types) > 1 and all(map(_number, types))}
     if not mixed:
         return dataset
