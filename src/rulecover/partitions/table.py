@@ -428,7 +428,10 @@ def _batches(dataset: Any, columns: list[str], most: int) -> Iterator[Any]:
 
 def _unreadable(error: Exception) -> MismatchedDataError:
     reason = str(error).strip().partition("\n")[0].rstrip(".")
-    return MismatchedDataError(f"the table cannot be read: {reason}; give whole files, all of the same types.")
+    return MismatchedDataError(
+        f"the table cannot be read: {reason}; give whole files of the same types, and keep them as they are until "
+        "fitting ends."
+    )
 
 
 def _scan_options(dataset: Any) -> dict[str, Any]:
