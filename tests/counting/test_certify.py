@@ -127,6 +127,14 @@ def test_whole_numbers_that_no_double_holds_are_counted(name: str) -> None:
     assert certify(few, FRAMES[name](frame)).support.tolist() == [rule.support for rule in few.rules_]
 
 
+@pytest.mark.parametrize("library", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas])
+def test_dates_of_a_time_zone_are_counted_by_their_own_clock(library: Callable[[pd.DataFrame], Any]) -> None:
+    hours = pd.Series(pd.date_range("2020-01-01", periods=500, freq="h", tz="Asia/Tokyo"))
+    frame = pd.DataFrame({"when": hours, "weekend": hours.dt.day_of_week >= 5})
+    few = MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(frame[["when"]], frame["weekend"])
+    assert certify(few, library(frame), target="weekend").precision.tolist() == [1, 1]
+
+
 @pytest.mark.slow
 def test_parts_add_up_to_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)

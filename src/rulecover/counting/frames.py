@@ -16,7 +16,7 @@ from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TIT
 from rulecover.counting.groups import MOST_GROUPS, RowGroups
 from rulecover.counting.script import check_columns, words
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN, ZERO, categories_of, numbers
+from rulecover.data.frames import UNSEEN, ZERO, as_pandas, categories_of, numbers
 from rulecover.data.inputs import Coded, Input, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import MismatchedDataError
@@ -174,7 +174,7 @@ def _read_in_memory(
     for f, each in inputs.items():
         written = isinstance(each, Number) and each.notation is not None and frame.schema[each.name] in _TEXTS
         if written or isinstance(each, DatePart) or (isinstance(each, Number) and frame.schema[each.name] in large):
-            values = each.read(frame[each.name].to_pandas())
+            values = each.read(as_pandas(nw.to_native(frame.select(each.name)))[each.name])
             name = _new_name(f"{each.name} as numbers {f}", frame.columns)
             frame = frame.with_columns(_series(frame, name, values))
             inputs[f] = Number(name, isinstance(each, Number) and each.zero_missing)
