@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from counted import as_plain, frame_of, plain_counts
 from databases import Database, DuckDB, SQLite
@@ -99,6 +100,39 @@ def test_texts_categories_and_gaps_are_counted_alike(name: str, drawn: Callable[
     case, raw = drawn()
     found = certify(case.rules, FRAMES[name](pd.DataFrame(raw)))
     assert as_plain(found) == plain_counts(case, [None] * len(raw))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("kind", [int, bool, float])
+@pytest.mark.parametrize("name", ["pandas", "Arrow"])
+def test_categories_that_are_no_texts_are_counted_as_what_they_are(name: str, kind: type, gaps: bool) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"code": rng.integers(0, 2 if kind is bool else 5, 200), "size": rng.normal(size=200)})
+    y = (frame["code"] + frame["size"] > 1).astype(int)
+    frame["code"] = frame["code"].astype(kind).astype("category").where(rng.random(200) < (0.8 if gaps else 1))
+    few = MIRCOClassifier(DecisionTreeClassifier(max_depth=4, random_state=0)).fit(frame, y)
+    table = frame.assign(y=y.astype("category").where(frame.index != 7))
+    found = certify(few, table if name == "pandas" else pa.Table.from_pandas(table), target="y")
+    case = Case(few, few.vote_, frame)
+    assert as_plain(found) == plain_counts(case, [None if k == 7 else label for k, label in enumerate(y.tolist())])
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_whole_numbers_that_no_double_holds_are_counted(name: str) -> None:
+    frame = pd.DataFrame(
+        {"size": pd.Series(2**60 + 2**55 * np.arange(40) + 1).where(np.arange(40) != 3).astype("Int64")}
+    )
+    few = MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(frame.astype(float), np.arange(40) > 20)
+    assert certify(few, FRAMES[name](frame)).support.tolist() == [rule.support for rule in few.rules_]
+
+
+@pytest.mark.parametrize("library", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas])
+def test_dates_of_a_time_zone_are_counted_by_their_own_clock(library: Callable[[pd.DataFrame], Any]) -> None:
+    hours = pd.Series(pd.date_range("2020-01-01", periods=500, freq="h", tz="Asia/Tokyo"))
+    frame = pd.DataFrame({"when": hours, "weekend": hours.dt.day_of_week >= 5})
+    few = MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(frame[["when"]], frame["weekend"])
+    assert certify(few, library(frame), target="weekend").precision.tolist() == [1, 1]
 
 
 @pytest.mark.slow

@@ -152,8 +152,9 @@ def test_what_cannot_be_covered_is_said_in_one_line(monkeypatch: pytest.MonkeyPa
         cover_table(forest, small[:0], target="kind")
     with pytest.raises(MismatchedDataError, match="the target 'kind' is missing in some rows"):
         cover_table(forest, small.assign(kind=small["kind"].where(small["kind"] != "a")), target="kind")
-    with pytest.raises(ValueError, match="sample is 0; give the number of rows"):
-        cover_table(forest, small, target="kind", sample=0)
+    for sample in (0, 2.5, True, None, "half"):
+        with pytest.raises(ValueError, match=f"sample is {sample!r}; give the number of rows"):
+            cover_table(forest, small, target="kind", sample=sample)
     with pytest.raises(ValueError, match="demand is 2, but the rules of cover_table cover every row once"):
         cover_table(forest, small, target="kind", demand=2)
     with pytest.raises(ValueError, match="time_limit is 3, but how long a database or library counts cannot be"):

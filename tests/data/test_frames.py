@@ -369,3 +369,15 @@ def test_rules_that_do_not_fit_the_data_are_refused() -> None:
         explain(rules, X, Y, fallback="model", method="cover")
     with pytest.raises(UnreadableModelError, match="no model behind them"):
         explain(rules, X, Y, method="cover").fidelity(X)
+
+
+@pytest.mark.parametrize("library", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "arrow"])
+def test_dates_of_a_time_zone_are_read_by_their_own_clock_in_every_library(library: Any) -> None:
+    hours = pd.date_range("2020-01-01", periods=500, freq="h", tz="Asia/Tokyo")
+    frame = pd.DataFrame({"when": pd.Series(hours).where(hours.day != 9)})
+    weekend = hours.day_of_week >= 5
+    model = MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(frame, weekend)
+
+    assert model.predict(library(frame)).tolist() == model.predict(frame).tolist()
+    assert from_json(to_json(model)).predict(library(frame)).tolist() == model.predict(frame).tolist()
+    assert MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(library(frame), weekend).rules_ == model.rules_

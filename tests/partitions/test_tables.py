@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
@@ -106,6 +107,19 @@ def test_text_is_encoded_as_in_memory():
     theirs = MIRCOClassifier.as_in_paper(model, random_state=0).fit(frame[list("abcd")], frame["y"])
 
     ours = MIRCOClassifier.as_in_paper(model, random_state=0).fit(open_table(blocks_of(frame, [50]), target="y"))
+
+    assert_same_model(ours, theirs)
+
+
+def test_truth_values_with_gaps_in_some_blocks_are_read_as_those_of_all_rows_together():
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame["b"] = (frame["b"] > 0).astype("boolean").where(frame.index < 350)
+    whole = pa.Table.from_pandas(frame, preserve_index=False)
+    model = RandomForestClassifier(5, max_depth=3, random_state=0)
+    theirs = MIRCOClassifier.as_in_paper(model, random_state=0).fit(whole.select(list("abcd")), frame["y"])
+
+    table = open_table([whole.slice(0, 200), whole.slice(200)], target="y")
+    ours = MIRCOClassifier.as_in_paper(model, random_state=0).fit(table)
 
     assert_same_model(ours, theirs)
 
@@ -212,6 +226,10 @@ def test_leaf_ids_spill_to_disk_and_files_are_removed_also_after_an_error(tmp_pa
         (lambda frame: [frame, frame.assign(y=None)], ValueError, "missing in row 400"),
         (lambda frame: [frame.to_numpy()], TypeError, "data frames with named columns"),
         (lambda frame: 7, TypeError, "data is a int"),
+        (lambda frame: [frame, 7], TypeError, "block 1 is a int"),
+        (lambda frame: pa.chunked_array([[7]]), TypeError, "data is a ChunkedArray"),
+        (lambda frame: [frame.rename(columns={"b": "a"})], ValueError, "several columns named 'a'"),
+        (lambda frame: pa.table([[0.0], [1.0], ["high"]], ["a", "a", "y"]), ValueError, "several columns named 'a'"),
         (lambda frame: [frame.drop(columns="y")], ValueError, "no such column"),
         (lambda frame: "/there/is/no.parquet", FileNotFoundError, "no file or folder"),
     ],
@@ -222,6 +240,33 @@ def test_bad_tables_are_refused_in_one_line(data, error, said):
     with pytest.raises(error, match=said) as raised:
         explain(model, open_table(data(frame), target="y"), method="cover")
     assert len(str(raised.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("damaged", [lambda whole: b"", lambda whole: b"no", lambda whole: whole[:-9]])
+def test_a_damaged_file_in_a_folder_is_named(tmp_path, damaged):
+    drawn_frame().to_parquet(tmp_path / "1.parquet")
+    (tmp_path / "2.parquet").write_bytes(damaged((tmp_path / "1.parquet").read_bytes()))
+    with pytest.raises(MismatchedDataError, match=r"cannot be read: .*2\.parquet.*; give whole files") as raised:
+        open_table(tmp_path, target="y")
+    assert len(str(raised.value).splitlines()) == 1
+
+
+def test_a_damaged_value_and_a_file_that_goes_away_are_one_clear_error(tmp_path):
+    (tmp_path / "1.csv").write_text("a,y\n" + "1,no\n2,yes\n" * 99_000 + "x,yes\n")
+    table = open_table(ds.dataset(tmp_path, format="csv"), target="y")
+    with pytest.raises(MismatchedDataError, match=r"cannot be read: .*invalid value 'x'; give whole files"):
+        MIRCOClassifier(FOREST).fit(table)
+    (tmp_path / "1.csv").unlink()
+    with pytest.raises(MismatchedDataError, match=r"cannot be read: .*1\.csv.* keep them as they are until fitting"):
+        MIRCOClassifier(FOREST).fit(table)
+
+
+def test_files_that_a_folder_hides_are_left_out(tmp_path):
+    drawn_frame().to_parquet(tmp_path / "1.parquet")
+    (tmp_path / "_temporary").mkdir()
+    for hidden in (".1.parquet", "_2.parquet", "_temporary/3.parquet"):
+        (tmp_path / hidden).write_bytes(b"PAR1, not yet written")
+    assert len(open_table(tmp_path, target="y").labels.y) == 400
 
 
 def test_a_column_that_one_file_lacks_is_named_with_the_file(tmp_path):
@@ -271,6 +316,13 @@ def test_a_table_needs_columns_and_rows_to_sample():
         open_table([frame], target="y")
     with pytest.raises(ValueError, match="sample_rows is 0; give a whole number of at least 1"):
         open_table([drawn_frame()], target="y", sample_rows=0)
+
+
+def test_the_target_and_the_weight_are_two_columns():
+    with pytest.raises(ValueError, match=r"target and weight are both 'y'; give a column of weights"):
+        open_table([drawn_frame()], target="y", weight="y")
+    with pytest.raises(ValueError, match="target is None, but the table has no such column"):
+        open_table([drawn_frame()], target=None)
 
 
 def test_categories_that_are_numbered_differently_in_blocks_are_known_by_their_names():
@@ -431,3 +483,18 @@ def test_a_csv_file_is_refused_with_the_dataset_that_reads_it(tmp_path):
 
     table = open_table(ds.dataset([str(path)], format="csv"), target="buys")
     assert MIRCOClassifier(random_state=0).fit(table).predict(pd.DataFrame({"age": [25, 45]})).tolist() == ["no", "yes"]
+
+
+def test_a_table_is_printed_without_its_rows():
+    table = open_table([drawn_frame()], target="y", weight="weight")
+    assert "target='y', weight='weight'" in repr(table)
+    assert len(repr(table)) < 300
+
+
+def test_a_nameless_index_that_pandas_wrote_to_some_files_is_no_column(tmp_path):
+    frame = drawn_frame()[[*"abcd", "y"]]
+    frame[frame["a"] > 0].to_parquet(tmp_path / "1.parquet")
+    frame[frame["a"] <= 0].to_parquet(tmp_path / "2.parquet", index=False)
+    table = open_table(tmp_path, target="y")
+    assert table.columns == tuple("abcd")
+    assert [list(block) for block in table.blocks()] == [[*"abcd", "y"]]

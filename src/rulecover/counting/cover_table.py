@@ -17,7 +17,7 @@ from rulecover.counting.certificate import TableCertificate
 from rulecover.counting.certify import table_of
 from rulecover.counting.groups import RowGroups
 from rulecover.counting.script import check_columns, rules_alone
-from rulecover.data.frames import as_spelled
+from rulecover.data.frames import as_spelled, is_frame
 from rulecover.exceptions import MismatchedDataError
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
@@ -224,10 +224,10 @@ def _costs(rules: RuleSet, sums: Floats, price: Price) -> Floats:
 
 
 def _first_rows(place: FrameTable | DatabaseTable, columns: list[str], sample: Any, seed: int) -> pd.DataFrame:
-    if isinstance(sample, (int, np.integer)):
-        if sample < 1:
-            raise ValueError(f"sample is {sample}; give the number of rows to draw, at least 1, or a frame.")
+    if isinstance(sample, (int, np.integer)) and not isinstance(sample, bool) and sample >= 1:
         drawn = place.sample(columns, int(sample), seed)
+    elif not is_frame(sample):
+        raise ValueError(f"sample is {sample!r}; give the number of rows to draw, at least 1, or a frame.")
     else:
         given = nw.from_native(sample, eager_only=True)
         check_columns(columns, given.columns)

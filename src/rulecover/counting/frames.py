@@ -16,7 +16,7 @@ from rulecover.counting.certificate import KNOWN, MISSED, ROWS, SUM, TARGET, TIT
 from rulecover.counting.groups import MOST_GROUPS, RowGroups
 from rulecover.counting.script import check_columns, words
 from rulecover.data.dates import DatePart
-from rulecover.data.frames import UNSEEN, ZERO, numbers
+from rulecover.data.frames import UNSEEN, ZERO, as_pandas, categories_of, numbers
 from rulecover.data.inputs import Coded, Input, Level, Number, TableInput
 from rulecover.data.written_numbers import Notation, Undecided, recognise
 from rulecover.exceptions import MismatchedDataError
@@ -27,6 +27,8 @@ BLOCK = 1_000_000
 
 #: The columns whose values may be texts.
 _TEXTS = (nw.String, nw.Object)
+#: The types of categories.
+_CATEGORIES = (nw.Categorical, nw.Enum)
 
 #: The days from the first of January of the year 1 to that of 1970, and one more.
 _EPOCH = 719_163
@@ -127,6 +129,7 @@ def _read(script: Script, frame: Frame, target: str | None, also: Sequence[str] 
     inputs = _inputs(script, there)
     check_columns([*(each.name for each in inputs.values()), *([] if target is None else [target])], there)
     if isinstance(frame, nw.DataFrame):
+        frame = _decoded(frame, [*(each.name for each in inputs.values()), *([] if target is None else [target])])
         frame, inputs = _read_in_memory(frame, inputs)
     schema = dict(frame.collect_schema())
     frame, given = _addressed(frame, list(schema))
@@ -149,15 +152,29 @@ def _inputs(script: Script, there: list[str]) -> dict[int, TableInput]:
     return {f: each if f in only_parts else columns.parts.get(f, each) for f, each in made.items()}
 
 
+def _decoded(frame: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
+    """The frame with categories that are no texts, such as numbers, as what they are: texts of them are no labels."""
+    for name in names:
+        if frame.schema[name] in _CATEGORIES and (kind := categories_of(frame[name]).dtype) != nw.String:
+            if frame.implementation.is_pandas_like() and frame[name].null_count():  # numpy has no gaps in other types
+                kind = nw.Float64() if kind.is_numeric() else nw.Object()
+            frame = frame.with_columns(frame[name].cast(kind))
+    return frame
+
+
 def _read_in_memory(
     frame: nw.DataFrame[Any], inputs: dict[int, TableInput]
 ) -> tuple[nw.DataFrame[Any], dict[int, TableInput]]:
-    """The frame with numbers in columns of their own for dates, and for texts that are numbers to people."""
+    """The frame with numbers in columns of their own for dates, and for texts that are numbers to people.
+
+    For large whole numbers in Arrow, too, which casts none to doubles that these do not hold to the last digit.
+    """
     inputs = dict(inputs)
+    large = (nw.Int64, nw.UInt64) if frame.implementation.is_pyarrow() else ()
     for f, each in inputs.items():
         written = isinstance(each, Number) and each.notation is not None and frame.schema[each.name] in _TEXTS
-        if written or isinstance(each, DatePart):
-            values = each.read(frame[each.name].to_pandas())
+        if written or isinstance(each, DatePart) or (isinstance(each, Number) and frame.schema[each.name] in large):
+            values = each.read(as_pandas(nw.to_native(frame.select(each.name)))[each.name])
             name = _new_name(f"{each.name} as numbers {f}", frame.columns)
             frame = frame.with_columns(_series(frame, name, values))
             inputs[f] = Number(name, isinstance(each, Number) and each.zero_missing)
@@ -281,7 +298,7 @@ def _value(each: TableInput, given: nw.Expr, kind: Any) -> nw.Expr:
     if isinstance(each, DatePart):
         return _part_of_date(each, given, kind)
     if isinstance(each, (Coded, Level)):
-        return given.cast(nw.String) if kind in (nw.Categorical, nw.Enum) else given
+        return given.cast(nw.String) if kind in _CATEGORIES else given
     if not (kind.is_numeric() or kind == nw.Boolean):
         raise MismatchedDataError(
             f"column {each.name!r} of the table holds values of type {kind}, but the rules compare numbers there; make "
@@ -318,7 +335,7 @@ def _second_of_day(given: nw.Expr, kind: Any) -> nw.Expr:
 
 def _target(name: str, given: nw.Expr, kind: Any, *, by_number: bool) -> nw.Expr:
     if not by_number:
-        return given.cast(nw.String) if kind in (nw.Categorical, nw.Enum) else given
+        return given.cast(nw.String) if kind in _CATEGORIES else given
     if not kind.is_numeric():
         raise MismatchedDataError(
             f"the target {name!r} holds values of type {kind}, but the rules predict numbers; texts such as $188 are "

@@ -84,19 +84,30 @@ def _eager(frame: Any) -> nw.DataFrame[Any]:
 def _pandas_values(series: nw.Series[Any], *, as_arrays: bool) -> Any:
     categories = series.dtype in (nw.Categorical, nw.Enum)
     if categories and not (as_arrays and series.null_count()):
-        known = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
-        return pd.Categorical(series.to_list(), categories=known.to_list())
+        return pd.Categorical(series.to_list(), categories=categories_of(series).to_list())
     if series.dtype == nw.Boolean and series.null_count():
         series = series.cast(nw.Float64)
-    values = np.array(series.to_list(), dtype=object) if categories else series.to_numpy()
+    values = np.array(series.to_list(), dtype=object) if categories else _values(series)
     return pd.Series(values, dtype=object) if values.dtype == object else values
+
+
+def categories_of(series: nw.Series[Any]) -> nw.Series[Any]:
+    """The categories of a categorical column, in their order."""
+    known: nw.Series[Any] = stable.from_native(series.to_native(), series_only=True).cat.get_categories()
+    return known
 
 
 def column(frame: Any, name: str) -> Array:
     """One column of a frame; categories by their names."""
     if nw.dependencies.is_pandas_dataframe(frame):
         return np.asarray(frame[name])
-    return np.asarray(_eager(frame)[name].to_numpy())
+    return _values(_eager(frame)[name])
+
+
+def _values(series: nw.Series[Any]) -> Array:
+    """The values of a column; dates by their own clock, as numpy knows no time zones and would turn them to UTC."""
+    zone = series.dtype.time_zone if isinstance(series.dtype, nw.Datetime) else None
+    return np.asarray((series if zone is None else series.dt.replace_time_zone(None)).to_numpy())
 
 
 def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:

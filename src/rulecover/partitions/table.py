@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,7 +65,7 @@ class TableInBlocks:
         The most rows of a block.
     """
 
-    read: ReadBlocks
+    read: ReadBlocks = field(repr=False)
     target: str
     weight: str | None
     memory_limit: int
@@ -82,8 +82,6 @@ class TableInBlocks:
             yield frame
 
     def _check(self, frame: Any, number: int, names: list[str]) -> None:
-        if not is_frame(frame):
-            raise TypeError(f"block {number} is a {type(frame).__name__}; give data frames with named columns.")
         if lacking := [name for name in names if name not in frame.columns]:
             raise MismatchedDataError(
                 f"block {number} lacks column {lacking[0]!r}, which the first block has; give blocks of the same "
@@ -120,11 +118,18 @@ class TableInBlocks:
                 found.append(block.iloc[mine])
             if start + len(block) > last:
                 break
-        return pd.concat([each for each in found if len(each)], ignore_index=True)
+        return _joined([each for each in found if len(each)])
 
     def inputs(self, frame: Any) -> Any:
         """The columns of a block that rules may use, in the order of the first block."""
         return frame[list(self.columns)]
+
+
+def _joined(blocks: Sequence[Any]) -> Any:
+    """Blocks as one frame; truth values are numbers where they are in another block, which has gaps among them."""
+    both = {np.dtype(bool), np.dtype(float)}
+    mixed = [name for name in blocks[0] if {block[name].dtype for block in blocks} == both]
+    return pd.concat([block.astype(dict.fromkeys(mixed, float)) for block in blocks], ignore_index=True)
 
 
 class InOrder:
@@ -213,10 +218,12 @@ def open_table(
     if isinstance(sample_rows, bool) or not isinstance(sample_rows, (int, np.integer)) or sample_rows < 1:
         raise ValueError(f"sample_rows is {sample_rows!r}; give a whole number of at least 1.")
     read, names = _source(data)
-    for role, name in (("target", target), ("weight", weight)):
-        if name is not None and name not in names:
+    for role, name in (("target", target), *([] if weight is None else [("weight", weight)])):
+        if name not in names:
             shown = ", ".join(map(repr, names[:10]))
             raise ValueError(f"{role} is {name!r}, but the table has no such column; there are {shown}.")
+    if target == weight:
+        raise ValueError(f"target and weight are both {target!r}; give a column of weights, or leave weight out.")
     columns = tuple(name for name in names if name not in (target, weight))
     if not columns:
         raise ValueError(f"the table has no columns besides {target!r}; give some to make rules of.")
@@ -249,9 +256,7 @@ def _source(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
     if isinstance(data, (list, tuple)) and data and all(isinstance(each, (str, os.PathLike)) for each in data):
         return _files(data)
     if type(data).__module__.partition(".")[0] == "pyarrow" and not isinstance(data, Iterator):
-        import pyarrow.dataset as ds
-
-        return _dataset(data if isinstance(data, ds.Dataset) else ds.dataset(data))
+        return _arrow(data)
     if is_frame(data):
         return _frames([data])
     if callable(data):
@@ -266,21 +271,37 @@ def _source(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
     raise TypeError(f"data is a {type(data).__name__}; give Parquet files, a pyarrow dataset or frames.")
 
 
+def _arrow(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
+    """A dataset, a table or a batch of rows."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    if isinstance(data, ds.Dataset):
+        return _dataset(data)
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        return _dataset(ds.dataset(data))
+    raise TypeError(f"data is a {type(data).__name__}; give Parquet files, a pyarrow dataset or frames.")
+
+
 def _files(paths: Sequence[Any]) -> tuple[ReadBlocks, tuple[str, ...]]:
+    import pyarrow as pa
     import pyarrow.dataset as ds
 
     found = [path for each in paths for path in _parquet_files(Path(each))]
     folders: dict[str, Any] = {}
     if len(paths) == 1 and Path(paths[0]).is_dir():
         folders = {"partitioning": "hive", "partition_base_dir": str(paths[0])}
-    return _dataset(ds.dataset([str(path) for path in found], format="parquet", **folders))
+    try:
+        return _dataset(ds.dataset([str(path) for path in found], format="parquet", **folders))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _unreadable(error) from error
 
 
 def _parquet_files(path: Path) -> list[Path]:
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}.")
     if path.is_dir():
-        inside = sorted(each for each in path.rglob("*.parquet") if each.is_file())
+        inside = sorted(each for each in path.rglob("*.parquet") if each.is_file() and not _hidden(each, path))
         if not inside:
             raise ValueError(f"the folder {str(path)!r} holds no Parquet file (*.parquet).")
         return inside
@@ -293,11 +314,17 @@ def _parquet_files(path: Path) -> list[Path]:
     return [path]
 
 
+def _hidden(path: Path, folder: Path) -> bool:
+    """Whether a file is none of the table's, by its name or that of a folder: ``_temporary``, ``.part.parquet``."""
+    return any(name.startswith((".", "_")) for name in path.relative_to(folder).parts)
+
+
 def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
+    _check_names(dataset.schema.names)
     dataset = _widened(dataset)
-    names, by_folder = tuple(dataset.schema.names), _names_of_folders(dataset)
+    names, by_folder = _without_index(dataset.schema.names), _names_of_folders(dataset)
     for fragment in dataset.get_fragments():
-        mine = set(fragment.physical_schema.names) | by_folder
+        mine = {*_without_index(fragment.physical_schema.names), *by_folder}
         path = getattr(fragment, "path", "a part of the dataset")
         if lacking := [name for name in names if name not in mine]:
             raise MismatchedDataError(
@@ -313,7 +340,18 @@ def _dataset(dataset: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
             raise MismatchedDataError(
                 f"{path} has column {more[0]!r}, which the first file lacks; give files of the same columns."
             )
-    return partial(_dataset_blocks, dataset), names
+    return partial(_dataset_blocks, dataset, names), names
+
+
+def _check_names(names: Sequence[str]) -> None:
+    index = pd.Index(names)
+    if not index.is_unique:
+        raise ValueError(f"the table has several columns named {index[index.duplicated()][0]!r}; rename all but one.")
+
+
+def _without_index(names: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a table, without the nameless index that pandas writes to a file as one more."""
+    return tuple(name for name in names if not re.fullmatch(r"__index_level_\d+__", name))
 
 
 def _names_of_folders(dataset: Any) -> set[str]:
@@ -328,8 +366,8 @@ def _widened(dataset: Any) -> Any:
 
     kinds: dict[str, set[Any]] = {}
     for fragment in dataset.get_fragments():
-        for field in fragment.physical_schema:
-            kinds.setdefault(field.name, set()).add(field.type)
+        for each in fragment.physical_schema:
+            kinds.setdefault(each.name, set()).add(each.type)
     mixed = {name for name, types in kinds.items() if len(types) > 1 and all(map(_number, types))}
     if not mixed:
         return dataset
@@ -362,13 +400,13 @@ def _reads_as(here: Any, wanted: Any) -> bool:
     )
 
 
-def _dataset_blocks(dataset: Any, most: int, columns: Sequence[str] | None) -> Iterator[Any]:
+def _dataset_blocks(dataset: Any, names: Sequence[str], most: int, columns: Sequence[str] | None) -> Iterator[Any]:
     """The rows of a dataset in blocks of as many rows as may be."""
     import pyarrow as pa
 
     batches: list[Any] = []
     size = 0
-    for batch in dataset.to_batches(columns=columns, batch_size=min(most, 1 << 17), **_scan_options(dataset)):
+    for batch in _batches(dataset, list(names if columns is None else columns), min(most, 1 << 17)):
         if size and size + batch.num_rows > most:
             yield pa.Table.from_batches(batches)
             batches, size = [], 0
@@ -376,6 +414,24 @@ def _dataset_blocks(dataset: Any, most: int, columns: Sequence[str] | None) -> I
         size += batch.num_rows
     if size:
         yield pa.Table.from_batches(batches)
+
+
+def _batches(dataset: Any, columns: list[str], most: int) -> Iterator[Any]:
+    """Some columns of a dataset, in batches as they are read."""
+    import pyarrow as pa
+
+    try:
+        yield from dataset.to_batches(columns=columns, batch_size=most, **_scan_options(dataset))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise _unreadable(error) from error
+
+
+def _unreadable(error: Exception) -> MismatchedDataError:
+    reason = str(error).strip().partition("\n")[0].rstrip(".")
+    return MismatchedDataError(
+        f"the table cannot be read: {reason}; give whole files of the same types, and keep them as they are until "
+        "fitting ends."
+    )
 
 
 def _scan_options(dataset: Any) -> dict[str, Any]:
@@ -394,18 +450,25 @@ def _frames(data: Any) -> tuple[ReadBlocks, tuple[str, ...]]:
     first = next(iter(make()), None)
     if first is None:
         raise ValueError("the table has no blocks; give at least one with rows.")
-    if not is_frame(as_pandas(first)):
-        raise TypeError(f"block 0 is a {type(first).__name__}; give data frames with named columns.")
-    if odd := [name for name in as_pandas(first).columns if not isinstance(name, str)]:
+    _check_frame(as_pandas(first), 0)
+    names = list(as_pandas(first).columns)
+    if odd := [name for name in names if not isinstance(name, str)]:
         raise TypeError(
             f"column {odd[0]!r} has a name that is not a text; call frame.columns = frame.columns.astype(str)."
         )
-    return partial(_frame_blocks, make), tuple(map(str, as_pandas(first).columns))
+    _check_names(names)
+    return partial(_frame_blocks, make), tuple(names)
+
+
+def _check_frame(frame: Any, number: int) -> None:
+    if not is_frame(frame):
+        raise TypeError(f"block {number} is a {type(frame).__name__}; give data frames with named columns.")
 
 
 def _frame_blocks(make: Callable[[], Iterable[Any]], most: int, columns: Sequence[str] | None) -> Iterator[Any]:
-    for block in make():
+    for number, block in enumerate(make()):
         frame = as_pandas(block)
+        _check_frame(frame, number)
         some = frame if columns is None or not set(columns) <= set(frame.columns) else frame[list(columns)]
         for start in range(0, max(1, len(some)), most):
             yield some.iloc[start : start + most]
