@@ -405,3 +405,33 @@ def test_text_in_place_of_categories_is_refused_with_the_way_out(texts: list[str
 
     with pytest.raises(MismatchedDataError, match=r"in the same types, such as X\.astype\(\{'colour': 'category'\}\)"):
         explain(model, X.astype(dict.fromkeys(texts, object)), y)
+
+
+@pytest.mark.parametrize("kind", [catboost.CatBoostClassifier, catboost.CatBoost])
+@pytest.mark.parametrize("names", [["yes", "no"], [2, 0, 1]])
+def test_class_names_of_catboost_may_be_in_any_order(kind: Any, names: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.array(sorted(names))[np.digitize(X[:, 0] + X[:, 1], [0.3, 0.9][: len(names) - 1])]
+    loss = "Logloss" if len(names) == 2 else "MultiClass"
+    settings = {"class_names": names, "loss_function": loss, "iterations": 20, "depth": 3, "verbose": False}
+    settings |= {"thread_count": 1, "allow_writing_files": False}
+    model = kind(settings) if kind is catboost.CatBoost else kind(**settings)
+    model.fit(X, y)
+    path = explain(model, X, y)
+    cover = explain(model, X, y, method="cover", fallback="model", max_rules=1)
+    predicted = model.predict(X, prediction_type="Class").ravel()
+    assert path.classes_.tolist() == sorted(names)
+    assert path.fidelity(X) == np.mean(path.predict(X) == predicted) > 0.85
+    missed = cover.missed(X)
+    assert missed.any()
+    np.testing.assert_array_equal(cover.predict(X)[missed], predicted[missed])
+
+
+@pytest.mark.parametrize("labels", [[False, True], [0.0, 1.0], ["0", "1"], [3, 7]])
+def test_labels_of_a_booster_of_catboost_are_those_it_was_trained_on(labels: list[Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    y = np.array(labels)[(X[:, 0] > 0).astype(int)]
+    settings = {"loss_function": "Logloss", "iterations": 5, "depth": 2, "verbose": False, "thread_count": 1}
+    model = catboost.CatBoost({**settings, "allow_writing_files": False}).fit(X, y)
+    assert explain(model, X, y).fidelity(X) > 0.9

@@ -46,7 +46,8 @@ class AskedModel:
 
     @property
     def classes_(self) -> Array:
-        return np.asarray(self.model.classes_)
+        """The labels in their order; CatBoost has them in that of its `class_names`."""
+        return np.sort(self.model.classes_)
 
     def predict(self, X: Any) -> Array:
         return np.asarray(self.model.predict(self.as_seen(X))).ravel()  # CatBoost returns a column
@@ -57,7 +58,7 @@ class AskedModel:
                 f"{type(self.model).__name__} gives no probabilities (predict_proba), but is asked for them; train it "
                 "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
             )
-        return np.asarray(self.model.predict_proba(self.as_seen(X)))
+        return np.asarray(self.model.predict_proba(self.as_seen(X)))[:, np.argsort(self.model.classes_)]
 
 
 def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
