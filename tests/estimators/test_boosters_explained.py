@@ -435,3 +435,13 @@ def test_labels_of_a_booster_of_catboost_are_those_it_was_trained_on(labels: lis
     settings = {"loss_function": "Logloss", "iterations": 5, "depth": 2, "verbose": False, "thread_count": 1}
     model = catboost.CatBoost({**settings, "allow_writing_files": False}).fit(X, y)
     assert explain(model, X, y).fidelity(X) > 0.9
+
+
+def test_a_sum_of_models_of_catboost_is_asked_although_it_does_not_know_its_settings() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X[:, 0] + 3
+    settings = {"iterations": 20, "depth": 3, "verbose": False, "thread_count": 1, "allow_writing_files": False}
+    model = catboost.sum_models([catboost.CatBoostRegressor(**settings, random_seed=k).fit(X, y) for k in range(2)])
+    path = explain(model, X, y)
+    apart = model.predict(X) - path.predict(X)
+    assert path.fidelity(X) == pytest.approx(1 - np.mean(apart**2) / np.var(model.predict(X)))

@@ -60,9 +60,19 @@ def probabilities(model: Any, X: Any) -> Array:
 
 def numbers(model: Any, X: Any) -> Array:
     """The model's prediction, one number per row; for counts the model adds up logarithms."""
-    loss = str(model.get_all_params().get("loss_function", ""))
+    loss = str(_settings(model).get("loss_function", ""))
     kind = "Exponent" if loss.startswith(("Poisson", "Tweedie")) else "RawFormulaVal"
     return np.asarray(model.predict(X, prediction_type=kind))
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """How the model was trained; a sum of models does not say."""
+    import catboost
+
+    try:
+        return dict(model.get_all_params())
+    except catboost.CatBoostError:
+        return {}
 
 
 def _json(model: Any) -> str:
