@@ -437,6 +437,57 @@ def test_labels_of_a_booster_of_catboost_are_those_it_was_trained_on(labels: lis
     assert explain(model, X, y).fidelity(X) > 0.9
 
 
+def own_objective(truth: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    shares = 1 / (1 + np.exp(-scores))
+    return shares - truth, shares * (1 - shares)
+
+
+@pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")
+def test_raw_scores_of_an_objective_of_ones_own_are_not_taken_for_probabilities() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = (X[:, 0] > 0.3).astype(int)
+    grown = {"n_jobs": 1, "verbose": -1, "min_child_samples": 5}
+    classifier = lightgbm.LGBMClassifier(n_estimators=4, objective=own_objective, **grown).fit(X, y)
+    settings = {"objective": lambda scores, data: own_objective(data.get_label(), scores), "verbosity": -1}
+    booster = lightgbm.train({**settings, "num_threads": 1}, lightgbm.Dataset(X, y), 4)
+    for model in (classifier, booster):
+        refused = pytest.raises(UnreadableModelError, match=r"objective of your own.*raw scores.*model_share=0")
+        with refused:
+            explain(model, X, y)
+        cover = explain(model, X, y, method="cover", fallback="model", max_rules=1)
+        with refused:
+            cover.predict(X)
+        with refused:
+            cover.fidelity(X)
+        assert explain(model, X, y, model_share=0).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("as_booster", [False, True])
+def test_models_of_several_numbers_are_not_asked_for_one(*, as_booster: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    model = xgboost.XGBRegressor(n_estimators=3, n_jobs=1).fit(X, X[:, :2])
+    model, y = model.get_booster() if as_booster else model, X[:, 0]
+    name = "Booster" if as_booster else "XGBRegressor"
+    refused = pytest.raises(UnreadableModelError, match=f"^{name} predicts 2 numbers for each row, but a rule.*one; ")
+    with refused:
+        explain(model, X, y)
+    with refused:
+        explain(model, X, y, method="cover").fidelity(X)
+
+
+def test_models_of_several_labels_are_refused(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    labels = (X[:, :2] > 0).astype(int)
+    model = xgboost.XGBClassifier(n_estimators=3, n_jobs=1).fit(X, labels)
+    model.save_model(tmp_path / "model.json")
+    for each in (model, model.get_booster(), tmp_path / "model.json"):
+        with pytest.raises(UnreadableModelError, match="2 labels for each row, but a rule has one; train one model"):
+            read_trees(each)
+    settings = {"loss_function": "MultiLogloss", "iterations": 3, "verbose": False, "thread_count": 1}
+    with pytest.raises(UnreadableModelError, match=r"CatBoostClassifier .* \(MultiLogloss\).*; train one model"):
+        read_trees(catboost.CatBoostClassifier(**settings, allow_writing_files=False).fit(X, labels))
+
+
 def test_a_sum_of_models_of_catboost_is_asked_although_it_does_not_know_its_settings() -> None:
     X = np.random.default_rng(0).normal(size=(200, 3))
     y = X[:, 0] + 3

@@ -33,6 +33,7 @@ def read(model: Any) -> TreeEnsemble:
     if not model.is_fitted():
         raise NotFittedError(f"this {type(model).__name__} is not trained yet; call fit first.")
     _check_columns(model)
+    _check_one_label(model)
     parsed = parse(Field.of_json(_json(model), "the CatBoost model"))
     if parsed.ensemble.categories:
         return parsed.ensemble
@@ -51,6 +52,15 @@ def _check_columns(model: Any) -> None:
                 f"{type(model).__name__} was trained with column {name!r} in {kind}_features, which rules "
                 "cannot use; leave it out, or turn it into columns of numbers, and train again."
             )
+
+
+def _check_one_label(model: Any) -> None:
+    loss = str(_settings(model).get("loss_function", ""))
+    if loss.startswith(("MultiLogloss", "MultiCrossEntropy")):
+        raise UnreadableModelError(
+            f"{type(model).__name__} was trained on several labels for each row ({loss}), but a rule has one; train "
+            "one model for each."
+        )
 
 
 def probabilities(model: Any, X: Any) -> Array:
