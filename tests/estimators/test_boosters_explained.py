@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import xgboost
 from boosters import all_leaf_rules
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -496,3 +497,12 @@ def test_a_sum_of_models_of_catboost_is_asked_although_it_does_not_know_its_sett
     path = explain(model, X, y)
     apart = model.predict(X) - path.predict(X)
     assert path.fidelity(X) == pytest.approx(1 - np.mean(apart**2) / np.var(model.predict(X)))
+
+
+def test_blanks_in_the_names_of_columns_are_kept_behind_a_calibration_as_well() -> None:
+    frame, y = fruit()
+    model = CalibratedClassifierCV(lgb(), cv=2).fit(frame, y)
+    few = explain(model, frame, y, method="boost")
+    assert few.fidelity(frame) == np.mean(few.predict(frame) == model.predict(frame))
+    assert "size of it" in str(few.rules_)
+    np.testing.assert_array_equal(few.predict(frame[frame.columns[::-1]]), few.predict(frame))

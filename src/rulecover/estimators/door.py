@@ -272,7 +272,13 @@ def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
     for f, hashed in known.items():
         if isinstance(hashed, HashedCategories):
             known[f] = hashed.named(np.asarray(X.iloc[:, f] if is_frame(X) else np.asarray(X, dtype=object)[:, f]))
-    return replace(ensemble, categories=known, feature_names=_spelled(ensemble.feature_names, X))
+    made_of = ensemble.columns
+    return replace(
+        ensemble,
+        categories=known,
+        feature_names=_spelled(ensemble.feature_names, X),
+        columns=None if made_of is None else replace(made_of, names=_spelled(made_of.names, X)),
+    )
 
 
 def _spelled(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...] | None:
