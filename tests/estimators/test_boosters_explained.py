@@ -506,3 +506,18 @@ def test_blanks_in_the_names_of_columns_are_kept_behind_a_calibration_as_well() 
     assert few.fidelity(frame) == np.mean(few.predict(frame) == model.predict(frame))
     assert "size of it" in str(few.rules_)
     np.testing.assert_array_equal(few.predict(frame[frame.columns[::-1]]), few.predict(frame))
+
+
+@pytest.mark.parametrize(("kind", "pattern"), [(lightgbm.Booster, "Column_{}"), (catboost.CatBoostClassifier, "{}")])
+def test_columns_named_by_numbers_are_not_taken_in_another_order(kind: Any, pattern: str) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 3))).rename(columns=pattern.format)
+    y = (X.iloc[:, 0] > 0).to_numpy().astype(int)
+    if kind is lightgbm.Booster:
+        model = lightgbm.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(X, y).booster_
+    else:
+        model = kind(iterations=3, depth=2, thread_count=1, verbose=False, allow_writing_files=False).fit(X, y)
+    name = pattern.format
+    with pytest.raises(MismatchedDataError, match=f"column 0 of X is '{name(2)}', but .* with '{name(0)}' there"):
+        explain(model, X[X.columns[::-1]], y)
+    assert explain(model, X, y).score(X, y) > 0.9
+    assert explain(model, X.set_axis(list("abc"), axis=1), y).fidelity(X.set_axis(list("abc"), axis=1)) > 0.9
