@@ -521,3 +521,18 @@ def test_columns_named_by_numbers_are_not_taken_in_another_order(kind: Any, patt
         explain(model, X[X.columns[::-1]], y)
     assert explain(model, X, y).score(X, y) > 0.9
     assert explain(model, X.set_axis(list("abc"), axis=1), y).fidelity(X.set_axis(list("abc"), axis=1)) > 0.9
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "lightgbm"])
+@pytest.mark.parametrize("as_booster", [False, True])
+def test_a_model_of_categories_is_asked_about_plain_texts_and_numbers_as_well(kind: str, *, as_booster: bool) -> None:
+    frame, y = fruit()
+    model = (xgb() if kind == "xgboost" else lgb()).fit(frame, y)
+    if as_booster:
+        model = model.get_booster() if kind == "xgboost" else model.booster_
+    few = explain(model, frame, y, method="cover", fallback="model", max_rules=2)
+    plain = frame.astype({"colour": object, "year": int})
+    assert few.missed(plain).any()
+    for rows in (slice(None), slice(3), frame["colour"] != "red"):
+        np.testing.assert_array_equal(few.predict(plain[rows]), few.predict(frame[rows]))
+        assert few.fidelity(plain[rows]) == few.fidelity(frame[rows])
