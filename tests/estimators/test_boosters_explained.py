@@ -536,3 +536,17 @@ def test_a_model_of_categories_is_asked_about_plain_texts_and_numbers_as_well(ki
     for rows in (slice(None), slice(3), frame["colour"] != "red"):
         np.testing.assert_array_equal(few.predict(plain[rows]), few.predict(frame[rows]))
         assert few.fidelity(plain[rows]) == few.fidelity(frame[rows])
+
+
+@pytest.mark.skipif(not hasattr(xgboost.Booster, "get_categories"), reason="before 3.1 XGBoost takes any category")
+def test_a_category_that_xgboost_never_saw_is_refused_only_where_it_is_asked_about_it() -> None:
+    frame, y = fruit()
+    few = explain(xgb().fit(frame, y), frame, y, method="cover", fallback="model", max_rules=2)
+    plain = frame.astype({"colour": object})
+    covered, missed = np.flatnonzero(~few.missed(plain)), np.flatnonzero(few.missed(plain))
+    plain.loc[missed[0], "colour"] = "yellow"
+    assert few.missed(plain)[missed[0]]
+    np.testing.assert_array_equal(few.predict(plain.iloc[covered]), few.predict(frame.iloc[covered]))
+    for ask in (few.predict, few.fidelity):
+        with pytest.raises(MismatchedDataError, match=r"^XGBClassifier does not predict .*`yellow`\); leave .*$"):
+            ask(plain)

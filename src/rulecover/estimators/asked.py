@@ -27,7 +27,7 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.other_target import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.models import vote_weights
 from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats, Ints
@@ -37,6 +37,8 @@ _FORESTS = (*_CLASSIFIERS, RandomForestRegressor, ExtraTreesRegressor)
 #: Models around another one.
 _AROUND = (RuleModel, Pipeline, BinnedTrees)
 _NOT_ASKED = "do not ask it (model_share=0 in a path, another fallback in a cover)"
+#: How XGBoost begins to refuse a row, since 3.1.
+_UNSEEN = "Found a category not in the training set"
 #: How far probabilities in float32 may lie beyond 0 and 1.
 _ROUNDED = 1e-5
 
@@ -54,7 +56,7 @@ class AskedModel:
         return np.sort(self.model.classes_)
 
     def predict(self, X: Any) -> Array:
-        predicted = np.asarray(self.model.predict(self.as_seen(X)))
+        predicted = self._answer(self.model.predict, X)
         if predicted.ndim == 2 and predicted.shape[1] > 1:
             raise UnreadableModelError(
                 f"{_name(self.model)} predicts {predicted.shape[1]} numbers for each row, but a rule predicts "
@@ -70,10 +72,22 @@ class AskedModel:
                 f"{type(self.model).__name__} gives no probabilities (predict_proba), but is asked for them; train it "
                 f"with them (voting='soft'), or {_NOT_ASKED}."
             )
-        shares = np.asarray(self.model.predict_proba(self.as_seen(X)))
+        shares = self._answer(self.model.predict_proba, X)
         if shares.ndim == 1 or (np.abs(shares - 0.5) > 0.5 + _ROUNDED).any():
             raise _raw_scores(self.model)
         return shares[:, np.argsort(self.model.classes_)]
+
+    def _answer(self, ask: Callable[[Any], Any], X: Any) -> Array:
+        try:
+            return np.asarray(ask(self.as_seen(X)))
+        except ValueError as error:
+            _, refused, rest = str(error).partition(_UNSEEN)
+            if not refused:
+                raise
+            raise MismatchedDataError(
+                f"{_name(self.model)} does not predict rows with a category that it never saw "
+                f"({refused}{rest.partition(chr(10))[0]}); leave such rows out, or do not ask it (another fallback)."
+            ) from error
 
 
 def _name(model: Any) -> str:
