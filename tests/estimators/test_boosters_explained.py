@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 import xgboost
 from boosters import all_leaf_rules
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
@@ -405,3 +406,147 @@ def test_text_in_place_of_categories_is_refused_with_the_way_out(texts: list[str
 
     with pytest.raises(MismatchedDataError, match=r"in the same types, such as X\.astype\(\{'colour': 'category'\}\)"):
         explain(model, X.astype(dict.fromkeys(texts, object)), y)
+
+
+@pytest.mark.parametrize("kind", [catboost.CatBoostClassifier, catboost.CatBoost])
+@pytest.mark.parametrize("names", [["yes", "no"], [2, 0, 1]])
+def test_class_names_of_catboost_may_be_in_any_order(kind: Any, names: list[Any]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.array(sorted(names))[np.digitize(X[:, 0] + X[:, 1], [0.3, 0.9][: len(names) - 1])]
+    loss = "Logloss" if len(names) == 2 else "MultiClass"
+    settings = {"class_names": names, "loss_function": loss, "iterations": 20, "depth": 3, "verbose": False}
+    settings |= {"thread_count": 1, "allow_writing_files": False}
+    model = kind(settings) if kind is catboost.CatBoost else kind(**settings)
+    model.fit(X, y)
+    path = explain(model, X, y)
+    cover = explain(model, X, y, method="cover", fallback="model", max_rules=1)
+    predicted = model.predict(X, prediction_type="Class").ravel()
+    assert path.classes_.tolist() == sorted(names)
+    assert path.fidelity(X) == np.mean(path.predict(X) == predicted) > 0.85
+    missed = cover.missed(X)
+    assert missed.any()
+    np.testing.assert_array_equal(cover.predict(X)[missed], predicted[missed])
+
+
+@pytest.mark.parametrize("labels", [[False, True], [0.0, 1.0], ["0", "1"], [3, 7]])
+def test_labels_of_a_booster_of_catboost_are_those_it_was_trained_on(labels: list[Any]) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    y = np.array(labels)[(X[:, 0] > 0).astype(int)]
+    settings = {"loss_function": "Logloss", "iterations": 5, "depth": 2, "verbose": False, "thread_count": 1}
+    model = catboost.CatBoost({**settings, "allow_writing_files": False}).fit(X, y)
+    assert explain(model, X, y).fidelity(X) > 0.9
+
+
+def own_objective(truth: np.ndarray, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    shares = 1 / (1 + np.exp(-scores))
+    return shares - truth, shares * (1 - shares)
+
+
+@pytest.mark.filterwarnings("ignore:Cannot compute class probabilities")
+def test_raw_scores_of_an_objective_of_ones_own_are_not_taken_for_probabilities() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = (X[:, 0] > 0.3).astype(int)
+    grown = {"n_jobs": 1, "verbose": -1, "min_child_samples": 5}
+    classifier = lightgbm.LGBMClassifier(n_estimators=4, objective=own_objective, **grown).fit(X, y)
+    settings = {"objective": lambda scores, data: own_objective(data.get_label(), scores), "verbosity": -1}
+    booster = lightgbm.train({**settings, "num_threads": 1}, lightgbm.Dataset(X, y), 4)
+    for model in (classifier, booster):
+        refused = pytest.raises(UnreadableModelError, match=r"objective of your own.*raw scores.*model_share=0")
+        with refused:
+            explain(model, X, y)
+        cover = explain(model, X, y, method="cover", fallback="model", max_rules=1)
+        with refused:
+            cover.predict(X)
+        with refused:
+            cover.fidelity(X)
+        assert explain(model, X, y, model_share=0).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("as_booster", [False, True])
+def test_models_of_several_numbers_are_not_asked_for_one(*, as_booster: bool) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    model = xgboost.XGBRegressor(n_estimators=3, n_jobs=1).fit(X, X[:, :2])
+    model, y = model.get_booster() if as_booster else model, X[:, 0]
+    name = "Booster" if as_booster else "XGBRegressor"
+    refused = pytest.raises(UnreadableModelError, match=f"^{name} predicts 2 numbers for each row, but a rule.*one; ")
+    with refused:
+        explain(model, X, y)
+    with refused:
+        explain(model, X, y, method="cover").fidelity(X)
+
+
+def test_models_of_several_labels_are_refused(tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(size=(100, 3))
+    labels = (X[:, :2] > 0).astype(int)
+    model = xgboost.XGBClassifier(n_estimators=3, n_jobs=1).fit(X, labels)
+    model.save_model(tmp_path / "model.json")
+    for each in (model, model.get_booster(), tmp_path / "model.json"):
+        with pytest.raises(UnreadableModelError, match="2 labels for each row, but a rule has one; train one model"):
+            read_trees(each)
+    settings = {"loss_function": "MultiLogloss", "iterations": 3, "verbose": False, "thread_count": 1}
+    with pytest.raises(UnreadableModelError, match=r"CatBoostClassifier .* \(MultiLogloss\).*; train one model"):
+        read_trees(catboost.CatBoostClassifier(**settings, allow_writing_files=False).fit(X, labels))
+
+
+def test_a_sum_of_models_of_catboost_is_asked_although_it_does_not_know_its_settings() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X[:, 0] + 3
+    settings = {"iterations": 20, "depth": 3, "verbose": False, "thread_count": 1, "allow_writing_files": False}
+    model = catboost.sum_models([catboost.CatBoostRegressor(**settings, random_seed=k).fit(X, y) for k in range(2)])
+    path = explain(model, X, y)
+    apart = model.predict(X) - path.predict(X)
+    assert path.fidelity(X) == pytest.approx(1 - np.mean(apart**2) / np.var(model.predict(X)))
+
+
+def test_blanks_in_the_names_of_columns_are_kept_behind_a_calibration_as_well() -> None:
+    frame, y = fruit()
+    model = CalibratedClassifierCV(lgb(), cv=2).fit(frame, y)
+    few = explain(model, frame, y, method="boost")
+    assert few.fidelity(frame) == np.mean(few.predict(frame) == model.predict(frame))
+    assert "size of it" in str(few.rules_)
+    np.testing.assert_array_equal(few.predict(frame[frame.columns[::-1]]), few.predict(frame))
+
+
+@pytest.mark.parametrize(("kind", "pattern"), [(lightgbm.Booster, "Column_{}"), (catboost.CatBoostClassifier, "{}")])
+def test_columns_named_by_numbers_are_not_taken_in_another_order(kind: Any, pattern: str) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(100, 3))).rename(columns=pattern.format)
+    y = (X.iloc[:, 0] > 0).to_numpy().astype(int)
+    if kind is lightgbm.Booster:
+        model = lightgbm.LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1).fit(X, y).booster_
+    else:
+        model = kind(iterations=3, depth=2, thread_count=1, verbose=False, allow_writing_files=False).fit(X, y)
+    name = pattern.format
+    with pytest.raises(MismatchedDataError, match=f"column 0 of X is '{name(2)}', but .* with '{name(0)}' there"):
+        explain(model, X[X.columns[::-1]], y)
+    assert explain(model, X, y).score(X, y) > 0.9
+    assert explain(model, X.set_axis(list("abc"), axis=1), y).fidelity(X.set_axis(list("abc"), axis=1)) > 0.9
+
+
+@pytest.mark.parametrize("kind", ["xgboost", "lightgbm"])
+@pytest.mark.parametrize("as_booster", [False, True])
+def test_a_model_of_categories_is_asked_about_plain_texts_and_numbers_as_well(kind: str, *, as_booster: bool) -> None:
+    frame, y = fruit()
+    model = (xgb() if kind == "xgboost" else lgb()).fit(frame, y)
+    if as_booster:
+        model = model.get_booster() if kind == "xgboost" else model.booster_
+    few = explain(model, frame, y, method="cover", fallback="model", max_rules=2)
+    plain = frame.astype({"colour": object, "year": int})
+    assert few.missed(plain).any()
+    for rows in (slice(None), slice(3), frame["colour"] != "red"):
+        np.testing.assert_array_equal(few.predict(plain[rows]), few.predict(frame[rows]))
+        assert few.fidelity(plain[rows]) == few.fidelity(frame[rows])
+
+
+@pytest.mark.skipif(not hasattr(xgboost.Booster, "get_categories"), reason="before 3.1 XGBoost takes any category")
+def test_a_category_that_xgboost_never_saw_is_refused_only_where_it_is_asked_about_it() -> None:
+    frame, y = fruit()
+    few = explain(xgb().fit(frame, y), frame, y, method="cover", fallback="model", max_rules=2)
+    plain = frame.astype({"colour": object})
+    covered, missed = np.flatnonzero(~few.missed(plain)), np.flatnonzero(few.missed(plain))
+    plain.loc[missed[0], "colour"] = "yellow"
+    assert few.missed(plain)[missed[0]]
+    np.testing.assert_array_equal(few.predict(plain.iloc[covered]), few.predict(frame.iloc[covered]))
+    for ask in (few.predict, few.fidelity):
+        with pytest.raises(MismatchedDataError, match=r"^XGBClassifier does not predict .*`yellow`\); leave .*$"):
+            ask(plain)

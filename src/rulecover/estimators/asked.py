@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -26,7 +27,7 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.other_target import CentredRegressor
 from rulecover.estimators.prepare import RuleModel
-from rulecover.exceptions import UnreadableModelError
+from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.models import vote_weights
 from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats, Ints
@@ -35,6 +36,11 @@ _CLASSIFIERS = (RandomForestClassifier, ExtraTreesClassifier)
 _FORESTS = (*_CLASSIFIERS, RandomForestRegressor, ExtraTreesRegressor)
 #: Models around another one.
 _AROUND = (RuleModel, Pipeline, BinnedTrees)
+_NOT_ASKED = "do not ask it (model_share=0 in a path, another fallback in a cover)"
+#: How XGBoost begins to refuse a row, since 3.1.
+_UNSEEN = "Found a category not in the training set"
+#: How far probabilities in float32 may lie beyond 0 and 1.
+_ROUNDED = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,18 +52,55 @@ class AskedModel:
 
     @property
     def classes_(self) -> Array:
-        return np.asarray(self.model.classes_)
+        """The labels in their order; CatBoost has them in that of its `class_names`."""
+        return np.sort(self.model.classes_)
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self.model.predict(self.as_seen(X))).ravel()  # CatBoost returns a column
+        predicted = self._answer(self.model.predict, X)
+        if predicted.ndim == 2 and predicted.shape[1] > 1:
+            raise UnreadableModelError(
+                f"{_name(self.model)} predicts {predicted.shape[1]} numbers for each row, but a rule predicts "
+                f"one; train a model for each, or {_NOT_ASKED}."
+            )
+        if predicted.dtype.kind == "f" and is_classifier(self.model) and not np.isin(predicted, self.classes_).all():
+            raise _raw_scores(self.model)
+        return predicted.ravel()  # CatBoost returns a column
 
     def predict_proba(self, X: Any) -> Floats:
         if not hasattr(self.model, "predict_proba"):
             raise UnreadableModelError(
                 f"{type(self.model).__name__} gives no probabilities (predict_proba), but is asked for them; train it "
-                "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
+                f"with them (voting='soft'), or {_NOT_ASKED}."
             )
-        return np.asarray(self.model.predict_proba(self.as_seen(X)))
+        shares = self._answer(self.model.predict_proba, X)
+        if shares.ndim == 1 or (np.abs(shares - 0.5) > 0.5 + _ROUNDED).any():
+            raise _raw_scores(self.model)
+        return shares[:, np.argsort(self.model.classes_)]
+
+    def _answer(self, ask: Callable[[Any], Any], X: Any) -> Array:
+        try:
+            return np.asarray(ask(self.as_seen(X)))
+        except ValueError as error:
+            _, refused, rest = str(error).partition(_UNSEEN)
+            if not refused:
+                raise
+            raise MismatchedDataError(
+                f"{_name(self.model)} does not predict rows with a category that it never saw "
+                f"({refused}{rest.partition(chr(10))[0]}); leave such rows out, or do not ask it (another fallback)."
+            ) from error
+
+
+def _name(model: Any) -> str:
+    """The name of a model's class; that of the booster itself."""
+    return type(getattr(model, "source", model)).__name__
+
+
+def _raw_scores(model: Any) -> UnreadableModelError:
+    """The error for what libraries predict where they do not know what an objective means."""
+    return UnreadableModelError(
+        f"{_name(model)} was trained with an objective of your own, and gives raw scores in place of classes and "
+        f"probabilities; train it with an objective of its library, or {_NOT_ASKED}."
+    )
 
 
 def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:

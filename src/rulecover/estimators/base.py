@@ -29,6 +29,7 @@ from rulecover.estimators.door import (
     encoded_first,
     is_mixed,
     rows_of,
+    with_category_types,
     with_columns,
 )
 from rulecover.estimators.elsewhere import check_in_memory
@@ -241,7 +242,8 @@ class VotingModel(RuleModel, ABC):
         # The names in training: CatBoost does not know them, and LightGBM writes _ for a blank.
         names = self._names() or names_of_model(model)
         seen = with_columns(given, names, as_arrays=sees_arrays(model))
-        return AskedModel(model, lambda _: rows_of(seen, rows))
+        columns = self._columns
+        return AskedModel(model, lambda _: with_category_types(rows_of(seen, rows), columns, model))
 
     def _source_model(self, given: Any, rows: Ints) -> AskedModel:
         """The same for a comparison: behind a few rules of a boosting, the trained model whose leaves it took."""

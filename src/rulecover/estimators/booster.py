@@ -124,7 +124,12 @@ class BoosterClassifier(ClassifierMixin, _Booster):
 
     @classmethod
     def of(cls, source: Any, ensemble: TreeEnsemble, y: Any) -> BoosterClassifier:
-        """The labels are those of y, in their order; whole numbers from 0 are the outputs' own."""
+        """The labels are those of y, in their order; whole numbers from 0 are the outputs' own.
+
+        CatBoost knows which label each output stands for.
+        """
+        if len(known := getattr(source, "classes_", ())):
+            return cls(source, ensemble, np.asarray(known))
         n, labels = max(2, _n_outputs(ensemble)), np.unique(np.asarray(y))
         if labels.dtype.kind in "biuf" and np.isin(labels, np.arange(n)).all():
             labels = np.arange(n).astype(labels.dtype)

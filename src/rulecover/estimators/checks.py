@@ -200,15 +200,30 @@ def check_width(ensemble: TreeEnsemble, n_features: int) -> None:
 def check_model_fits(ensemble: TreeEnsemble, X: Any, names: tuple[str, ...] | None) -> tuple[str, ...]:
     """The feature names for the rules, once model and data are known to have the same columns."""
     check_width(ensemble, X.shape[1] - (0 if ensemble.columns is None else len(ensemble.columns.made)))
-    if names is None or ensemble.feature_names is None:
-        return ensemble.names(names or ensemble.feature_names)
-    if names != ensemble.feature_names:
-        f = next(f for f, (mine, model) in enumerate(zip(names, ensemble.feature_names, strict=True)) if mine != model)
+    known = ensemble.feature_names
+    if names is not None and known is None:
+        known = _numbered(names)
+    if names is None or known is None:
+        return ensemble.names(names or known)
+    if names != known:
+        f = next(f for f, (mine, model) in enumerate(zip(names, known, strict=True)) if mine != model)
         raise MismatchedDataError(
-            f"column {f} of X is {names[f]!r}, but the model was trained with {ensemble.feature_names[f]!r} there; "
+            f"column {f} of X is {names[f]!r}, but the model was trained with {known[f]!r} there; "
             "give the columns that the model was trained on."
         )
     return ensemble.names(names)
+
+
+def _numbered(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """These names in order, if they are those that LightGBM or CatBoost write for columns without names.
+
+    Such a model may have been trained without names, or with these.
+    """
+    for pattern in ("Column_{}", "{}"):
+        numbered = tuple(map(pattern.format, range(len(names))))
+        if sorted(names) == sorted(numbered):
+            return numbered
+    return None
 
 
 def demands(demand: Any, labels: Array, classes: Array) -> Ints:

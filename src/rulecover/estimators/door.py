@@ -54,6 +54,25 @@ def with_columns(
     return X.reindex(columns=list(names), fill_value=0.0)
 
 
+def with_category_types(X: Any, columns: SourceColumns, model: Any) -> Any:
+    """X, its columns of categories of pandas' type for them where the model is one that takes nothing else.
+
+    Rules know categories by name, so that a frame may hold texts or numbers there.
+    """
+    library = type(getattr(model, "source", model)).__module__.partition(".")[0]
+    if library not in ("lightgbm", "xgboost") or not is_frame(X):
+        return X
+    place = {columns.name(f): known for f, known in columns.categories.items()}
+    plain = [name for name in place if name in X and not isinstance(X[name].dtype, pd.CategoricalDtype)]
+    return X.astype({name: _category_type(X[name], place[name]) for name in plain})
+
+
+def _category_type(values: Any, known: Sequence[Any]) -> pd.CategoricalDtype:
+    """The known categories in their order, then those that were never seen."""
+    unseen = set(values.dropna()) - set(known)
+    return pd.CategoricalDtype([*known, *sorted(unseen, key=str)])
+
+
 def is_mixed(X: Any) -> bool:
     """Whether X may hold more than numbers: words, categories, dates."""
     if is_frame(X):
@@ -272,7 +291,13 @@ def named_by(ensemble: TreeEnsemble, X: Any) -> TreeEnsemble:
     for f, hashed in known.items():
         if isinstance(hashed, HashedCategories):
             known[f] = hashed.named(np.asarray(X.iloc[:, f] if is_frame(X) else np.asarray(X, dtype=object)[:, f]))
-    return replace(ensemble, categories=known, feature_names=_spelled(ensemble.feature_names, X))
+    made_of = ensemble.columns
+    return replace(
+        ensemble,
+        categories=known,
+        feature_names=_spelled(ensemble.feature_names, X),
+        columns=None if made_of is None else replace(made_of, names=_spelled(made_of.names, X)),
+    )
 
 
 def _spelled(names: tuple[str, ...] | None, X: Any) -> tuple[str, ...] | None:

@@ -33,6 +33,7 @@ def read(model: Any) -> TreeEnsemble:
     if not model.is_fitted():
         raise NotFittedError(f"this {type(model).__name__} is not trained yet; call fit first.")
     _check_columns(model)
+    _check_one_label(model)
     parsed = parse(Field.of_json(_json(model), "the CatBoost model"))
     if parsed.ensemble.categories:
         return parsed.ensemble
@@ -53,6 +54,15 @@ def _check_columns(model: Any) -> None:
             )
 
 
+def _check_one_label(model: Any) -> None:
+    loss = str(_settings(model).get("loss_function", ""))
+    if loss.startswith(("MultiLogloss", "MultiCrossEntropy")):
+        raise UnreadableModelError(
+            f"{type(model).__name__} was trained on several labels for each row ({loss}), but a rule has one; train "
+            "one model for each."
+        )
+
+
 def probabilities(model: Any, X: Any) -> Array:
     """The model's probability of each class, rows x classes."""
     return np.asarray(model.predict(X, prediction_type="Probability"))
@@ -60,9 +70,19 @@ def probabilities(model: Any, X: Any) -> Array:
 
 def numbers(model: Any, X: Any) -> Array:
     """The model's prediction, one number per row; for counts the model adds up logarithms."""
-    loss = str(model.get_all_params().get("loss_function", ""))
+    loss = str(_settings(model).get("loss_function", ""))
     kind = "Exponent" if loss.startswith(("Poisson", "Tweedie")) else "RawFormulaVal"
     return np.asarray(model.predict(X, prediction_type=kind))
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """How the model was trained; a sum of models does not say."""
+    import catboost
+
+    try:
+        return dict(model.get_all_params())
+    except catboost.CatBoostError:
+        return {}
 
 
 def _json(model: Any) -> str:

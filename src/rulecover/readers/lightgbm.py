@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.exceptions import UnreadableModelError
 from rulecover.readers import unreadable
 from rulecover.readers.files.lightgbm_text import parse
 from rulecover.readers.files.routes import library_routes
@@ -35,6 +36,12 @@ def read(model: Any) -> TreeEnsemble:
 
 def probabilities(booster: Any, X: Any) -> Array:
     """The model's probability of each class, rows x classes; or of the second of two."""
+    if "\nobjective=" not in booster.model_to_string(num_iteration=1):
+        raise UnreadableModelError(
+            "Booster was trained with an objective of your own, and gives raw scores in place of classes and "
+            "probabilities; train it with an objective of LightGBM, or do not ask it (model_share=0 in a path, another "
+            "fallback in a cover)."
+        )
     predicted: Array = booster.predict(X)
     return predicted
 

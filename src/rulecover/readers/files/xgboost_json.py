@@ -25,7 +25,8 @@ def parse(document: Field) -> Parsed:
     learner = document["learner"]
     model, weights = _model(learner["gradient_booster"])
     n_features = _n_features(learner)
-    output = _outputs(model, learner["learner_model_param"])
+    classifies = _classifies(learner.get("objective"))
+    output = _outputs(model, learner["learner_model_param"], labels=bool(classifies))
     drop = np.ones(len(output)) if weights is None else check_values(weights.where, weights.floats(len(output)))
     read = [_tree(tree, n_features, weight) for tree, weight in zip(model["trees"], drop, strict=True)]
     trees = tuple(tree for tree, _ in read)
@@ -39,7 +40,7 @@ def parse(document: Field) -> Parsed:
         feature_names=_names(learner, n_features),
         categories=_categories(model.get("cats"), n_features),
         output=np.where([_width(tree) > 1 for tree in trees], -1, output),
-        classifies=_classifies(learner.get("objective")),
+        classifies=classifies,
     )
     return Parsed(ensemble, tuple(number for _, number in read))
 
@@ -69,15 +70,21 @@ def _model(booster: Field) -> tuple[Field, Field | None]:
     return booster["model"], None
 
 
-def _outputs(model: Field, shape: Field) -> Ints:
-    """The output that each tree adds to."""
+def _outputs(model: Field, shape: Field, *, labels: bool) -> Ints:
+    """The output that each tree adds to; several may be the classes of one label, but not several labels."""
     n_trees = model["gbtree_model_param"]["num_trees"].whole()
     if len(model["trees"]) != n_trees:
         raise DamagedModelError(
             f"{model.where} has {len(model['trees'])} trees, not {n_trees}; the file is damaged: save it again."
         )
     targets = shape.get("num_target")  # since XGBoost 1.6
-    n_outputs = max(shape["num_class"].whole(), 1 if targets is None else targets.whole(), 1)
+    n_targets = 1 if targets is None else targets.whole()
+    if labels and n_targets > 1:
+        raise UnreadableModelError(
+            f"{model.where} was trained on {n_targets} labels for each row, but a rule has one; train one model for "
+            "each."
+        )
+    n_outputs = max(shape["num_class"].whole(), n_targets, 1)
     output = model["tree_info"].ints(n_trees)
     if output.size and not (output.min() >= 0 and output.max() < n_outputs):
         raise model["tree_info"].wrong(f"numbers of the {n_outputs} outputs")

@@ -49,7 +49,7 @@ class ClassTarget(Target):
 
     def samples(self, X: Any, y: Array, weight: Floats | None, plain: Floats | None, model: Any) -> ClassSamples:
         # A model that only holds the settings of trees to come has seen no classes yet.
-        classes = np.asarray(model.classes_ if hasattr(model, "classes_") else np.unique(y))
+        classes = np.sort(model.classes_) if hasattr(model, "classes_") else np.unique(y)
         unseen = np.setdiff1d(y, classes)
         if unseen.size:
             raise MismatchedDataError(
