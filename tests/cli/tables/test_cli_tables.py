@@ -168,3 +168,38 @@ def test_names_of_a_parquet_file_are_taken_as_they_are(tmp_path: Path) -> None:
     assert done.exit_code == without.exit_code == as_csv.exit_code == 0, without.output
     assert from_json((tmp_path / "model.json").read_text()).rules.feature_names == ("a",)
     assert stripped.exit_code == 1 and "has no column 'b' (did you mean 'b\\t'?)" in stripped.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d/%m/%Y"])
+@pytest.mark.parametrize("odd", ["unknown", "2024-02-30"])
+def test_a_text_among_dates_is_noted_wherever_it_is_held_out(written: str, odd: str, tmp_path: Path) -> None:
+    days = pd.to_datetime("2024-01-20") + pd.to_timedelta(np.arange(N) % 20, "D")
+    path = tmp_path / "rows.csv"
+
+    for row in (8, 30, 51, 70):  # some are among the held-out rows
+        done = trained(rows(when=with_a_word(days.strftime(written), odd, row)), path, "explain", "--max-rules", 2)
+        assert done.exit_code == 0, done.output
+        assert f"column 'when' is taken as text: it holds dates, but '{odd}' in data row {row}." in done.stderr
+        assert f"if '{odd}' among dates means that nothing is known, add --missing-values {odd}." in done.stderr
+
+    done = trained(rows(when=with_a_word(days.strftime(written), odd, 8)), path, "explain", "--missing-values", odd)
+    assert "column 'when' holds dates" in done.stderr
+
+
+def test_dates_of_which_a_single_one_tells_day_and_month_apart_are_dates_wherever_it_is(tmp_path: Path) -> None:
+    for row in range(0, N, 9):
+        days = pd.Series(pd.to_datetime("2024-01-05") + pd.to_timedelta(31 * (np.arange(N) % 10), "D"))
+        days = days.where(days.dt.day <= 12, pd.Timestamp("2024-03-04"))
+        days[row] = pd.Timestamp("2024-01-31")
+        late = np.where(days > pd.Timestamp("2024-03-04"), "yes", "no")
+        frame = pd.DataFrame({"when": days.dt.strftime("%d/%m/%Y"), "y": late})
+        model = tmp_path / "model.json"
+
+        done = trained(frame, tmp_path / "rows.csv", "explain", "--max-rules", 1, "--save", model)
+        predicted = run("predict", model, tmp_path / "rows.csv")
+
+        assert done.exit_code == 0 and predicted.exit_code == 0, done.output + predicted.output
+        saved = from_json(model.read_text())
+        assert {part.written for part in saved.rules.columns.parts.values()} == {"%d/%m/%Y"}
+        assert [line.split(",")[0] for line in predicted.stdout.splitlines()[1:]] == saved.predict(frame).tolist()
