@@ -203,3 +203,17 @@ def test_dates_of_which_a_single_one_tells_day_and_month_apart_are_dates_whereve
         saved = from_json(model.read_text())
         assert {part.written for part in saved.rules.columns.parts.values()} == {"%d/%m/%Y"}
         assert [line.split(",")[0] for line in predicted.stdout.splitlines()[1:]] == saved.predict(frame).tolist()
+
+
+def test_rules_on_dates_can_be_kept(tmp_path: Path) -> None:
+    days = pd.to_datetime("2024-01-20") + pd.to_timedelta(3 * np.arange(N), "D")
+    frame = rows(when=days.strftime("%d.%m.%Y"))
+    (tmp_path / "keep.txt").write_text("when > 2024-05-31 and a > 0\n")
+
+    first = trained(frame, tmp_path / "rows.csv", "fit", "--folds", 0, "--keep", tmp_path / "keep.txt")
+    (tmp_path / "model.json").rename(tmp_path / "first.json")
+    again = trained(frame, tmp_path / "rows.csv", "fit", "--folds", 0, "--keep", tmp_path / "first.json")
+
+    assert first.exit_code == 0 and again.exit_code == 0, first.output + again.output
+    kept = from_json((tmp_path / "model.json").read_text()).rules[0].text
+    assert kept == "a > 0 and when >= 2024-06-01" and kept in first.stdout and kept in again.stdout
