@@ -217,3 +217,17 @@ def test_rules_on_dates_can_be_kept(tmp_path: Path) -> None:
     assert first.exit_code == 0 and again.exit_code == 0, first.output + again.output
     kept = from_json((tmp_path / "model.json").read_text()).rules[0].text
     assert kept == "a > 0 and when >= 2024-06-01" and kept in first.stdout and kept in again.stdout
+
+
+@pytest.mark.parametrize("pool", [[], ["--pool", "boosted"]], ids=str)
+def test_dates_are_forbidden_with_all_their_parts(pool: list[str], tmp_path: Path) -> None:
+    days = pd.Series(pd.to_datetime("2024-01-20") + pd.to_timedelta(3 * np.arange(N), "D"))
+    frame = rows(when=days.dt.strftime("%d.%m.%Y"), y=np.where(days.dt.month > 5, "yes", "no"))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    made = ["-o", tmp_path / "model.json", "--folds", 0, "--max-rules", 3, *pool]
+
+    free = run("fit", tmp_path / "rows.csv", "-t", "y", *made)
+    done = run("fit", tmp_path / "rows.csv", "-t", "y", *made, "--forbid", "when")
+
+    assert free.exit_code == 0 and "when" in free.stdout
+    assert done.exit_code == 0 and "when" not in done.stdout, done.output
