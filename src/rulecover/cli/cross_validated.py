@@ -11,7 +11,6 @@ import numpy as np
 
 from rulecover.cli.options.choices import TaskName
 from rulecover.cli.tables.labelled import Table
-from rulecover.data.encoder import as_in_whole
 from rulecover.estimators.held_out import folds_of
 from rulecover.report.figures import ClassFigures, NumberFigures
 from rulecover.report.summary import Score
@@ -32,7 +31,7 @@ def folds_of_table(table: Table, n_folds: int, seed: int) -> list[tuple[Ints, In
 def cross_validated(table: Table, train: Train, folds: Iterable[tuple[Ints, Ints]]) -> list[Score]:
     """The figures of each model by predictions for every row, each made by a model that was not trained on it."""
     y = np.asarray(table.y)
-    X = table.X if table.encoder is None else as_in_whole(table.encoder, table.X)
+    X = table.rows_for_parts
     classes = np.unique(y) if table.task == TaskName.CLASSES else np.zeros(0)
     found: dict[str, _CrossPredicted] = {}
     for learn, check in folds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from numbers import Number
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,8 @@ ISO = "ISO8601"
 LOOSE_ISO = "ISO8601, loosely"
 _STRICT = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,3})?)?)?")
 OTHERS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%m-%d-%Y")
+#: How dates begin, by whether they are written as in ISO; pandas takes "nan" for a date, too.
+_BEGINS = {True: re.compile(r"\d{4}-\d{1,2}(-\d{1,2})?\b"), False: re.compile(r"\d")}
 _LOOKS = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([T ]\d{1,2}:\d{2}.*)?")
 
 #: What pandas calls objects that are dates.
@@ -59,6 +61,22 @@ def written_as(texts: Any) -> str | None:
     return fitting[0] if len(fitting) == 1 else None
 
 
+def dates_among(texts: list[str]) -> list[str]:
+    """Those texts that are dates in the one format in which more than half of all are; none if there is no such format.
+
+    >>> dates_among(["2024-12-31", "unknown", "2025-01-01"]), dates_among(["01/02/2024", "soon"])
+    (['2024-12-31', '2025-01-01'], [])
+    """
+    look_so = [text for text in texts if _LOOKS.fullmatch(text.strip())]
+    for written in (ISO, *OTHERS) if 2 * len(look_so) > len(texts) else ():
+        begin = [text for text in look_so if _BEGINS[is_iso(written)].match(text.strip())]
+        read = _parsed(begin, written, errors="coerce").notna()
+        known = [text for text, is_date in zip(begin, read, strict=True) if is_date]
+        if 2 * len(known) > len(texts) and written_as(known) is not None:
+            return known
+    return []
+
+
 def _fits(texts: list[str], written: str) -> bool:
     try:
         _parsed(texts, written)
@@ -67,13 +85,14 @@ def _fits(texts: list[str], written: str) -> bool:
     return True
 
 
-def _parsed(texts: Any, written: str) -> Any:
+def _parsed(texts: Any, written: str, errors: Literal["raise", "coerce"] = "raise") -> Any:
     stripped = [each.strip() if isinstance(each, str) else each for each in texts]
-    begins = re.compile(r"\d{4}-\d{1,2}(-\d{1,2})?\b" if is_iso(written) else r"\d")  # pandas takes "nan" for a date
+    begins = _BEGINS[is_iso(written)]
     if any(isinstance(each, str) and begins.match(each) is None for each in stripped):
         raise ValueError("not a date")
     format_ = ISO if is_iso(written) else written
-    return pd.to_datetime(pd.Series(stripped, dtype=object), format=format_, utc=True).dt.tz_localize(None)
+    dates = pd.to_datetime(pd.Series(stripped, dtype=object), format=format_, utc=True, errors=errors)
+    return dates.dt.tz_localize(None)
 
 
 def is_iso(written: str) -> bool:

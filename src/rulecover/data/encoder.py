@@ -15,7 +15,7 @@ from rulecover.data.advice import looks_like_id
 from rulecover.data.columns import all_names
 from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
 from rulecover.data.frames import MISSING, as_pandas, codes, is_frame, numbers
-from rulecover.data.kinds import is_text, is_truth, odd_text, parse_numbers, why_unusable
+from rulecover.data.kinds import is_text, is_truth, parse_numbers, rare_odd_text, why_unusable
 from rulecover.data.written_numbers import Notation, Undecided, marks_among, recognise
 from rulecover.typing import Array, Floats, Ints
 
@@ -485,14 +485,13 @@ def _dates(name: str, column: Any, written: str) -> Encoded:
 def _words(name: str, column: Any, max_levels: int) -> tuple[Encoded, str]:
     sizes = column.astype(object).value_counts()  # the most frequent first
     by_number = column.index.dtype.kind in "iu"  # rows of a file keep their numbers where some are left out
-    odd = odd_text(column if by_number else column.reset_index(drop=True))
-    rare_odd = odd is not None and odd.is_rare
+    odd = rare_odd_text(column if by_number else column.reset_index(drop=True))
     if len(sizes) <= max_levels:
-        note = f"is taken as text: it holds numbers, but {odd}" if rare_odd else ""
+        note = "" if odd is None else f"is taken as text: it holds {odd.among}, but {odd}"
         return _levels(name, column, _in_order(column, sizes.index.tolist()), ()), note
-    if rare_odd:
+    if odd is not None:
         return LeftOut(
-            name, f"it holds numbers, but {odd}; correct the cell, or leave it empty if nothing is known"
+            name, f"it holds {odd.among}, but {odd}; correct the cell, or leave it empty if nothing is known"
         ), ""
     if len(sizes) > _NEARLY_ALL * sizes.sum():
         return LeftOut(

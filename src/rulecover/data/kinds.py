@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from rulecover.data.dates import dates_among
+
 #: What pandas calls columns of times of day and of lengths of time.
 _TIMES = ("timedelta64", "timedelta", "time")
 
@@ -59,7 +61,7 @@ def parse_numbers(column: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class OddText:
-    """Texts among numbers.
+    """Texts among numbers or dates.
 
     Parameters
     ----------
@@ -67,14 +69,17 @@ class OddText:
         Those that differ, and the row of the first, counted from 1 below the header.
     count
         How many there are.
-    numbers
+    others
         What all the other cells hold.
+    among
+        What these are, in a word.
     """
 
     texts: tuple[str, ...]
     row: int
     count: int
-    numbers: Any
+    others: Any
+    among: str = "numbers"
 
     @property
     def text(self) -> str:
@@ -83,7 +88,7 @@ class OddText:
 
     @property
     def is_rare(self) -> bool:
-        return self.count < len(self.numbers)
+        return self.count < len(self.others)
 
     def __str__(self) -> str:
         return f"{self.text[:40]!r} in data row {self.row}"
@@ -95,9 +100,26 @@ def odd_text(column: Any) -> OddText | None:
         return None
     known = column.dropna().astype(object).map(str)  # bytes as Python writes them: they may be no text
     numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=np.float64)
-    odd = np.flatnonzero(np.isnan(numbers))
-    if not 0 < odd.size < len(known):
+    odd = np.isnan(numbers)
+    return _odd(known, odd, numbers[~odd]) if 0 < odd.sum() < len(known) else None
+
+
+def rare_odd_text(column: Any) -> OddText | None:
+    """The texts in a column that holds more numbers than texts, or more dates than other texts."""
+    found = (odd for odd in (odd_text(column), _odd_among_dates(column)) if odd is not None and odd.is_rare)
+    return next(found, None)
+
+
+def _odd_among_dates(column: Any) -> OddText | None:
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.infer_dtype(column, skipna=True) != "string":
         return None
-    first = int(odd[0])
-    texts = tuple(known.iloc[odd].unique())
-    return OddText(texts, int(known.index[first]) + 1, len(odd), numbers[~np.isnan(numbers)])
+    known = column.dropna().astype(object)
+    dates = known.isin(dates_among(known.unique().tolist()))
+    return _odd(known, ~dates, known[dates].to_numpy(), "dates") if dates.any() and not dates.all() else None
+
+
+def _odd(known: Any, odd: Any, others: Any, among: str = "numbers") -> OddText:
+    """Some of the known cells of a column, which differ from the others."""
+    places = np.flatnonzero(odd)
+    texts = tuple(known.iloc[places].unique())
+    return OddText(texts, int(known.index[places[0]]) + 1, len(places), others, among)

@@ -393,6 +393,7 @@ class RulePath(VotingModel):
             required=self.required,
             monotone=self.monotone,
             max_clauses=self.max_clauses,
+            parts=columns.parts,
         )
         constraints.check_outputs(len(target.classes))
         keep = None if self.keep is None else self._kept(self.keep, columns)

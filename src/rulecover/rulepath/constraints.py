@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.data.columns import Parts
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Ints
@@ -46,8 +47,9 @@ class Constraints:
         required: Iterable[Any] | None = None,
         monotone: Mapping[Any, int] | None = None,
         max_clauses: int | None = None,
+        parts: Parts | None = None,
     ) -> Constraints:
-        """Constraints on columns that are given by number or by name."""
+        """Constraints on columns that are given by number or by name; dates are forbidden with all their parts."""
         directions = np.zeros(len(feature_names), dtype=np.intp)
         for column, direction in (monotone or {}).items():
             if direction not in (-1, 0, 1):
@@ -55,7 +57,7 @@ class Constraints:
             directions[_number("monotone", column, feature_names)] = direction
         made = cls(
             feature_names,
-            column_numbers("forbidden", forbidden, feature_names),
+            _with_parts(column_numbers("forbidden", forbidden, feature_names), feature_names, parts or {}),
             column_numbers("required", required, feature_names),
             directions,
             max_clauses,
@@ -139,6 +141,12 @@ def column_numbers(setting: str, columns: Iterable[Any] | None, names: tuple[str
         raise TypeError(f"{setting} is {columns!r}; give a list of columns, such as [{columns!r}].")
     found = [_number(setting, column, names) for column in (() if columns is None else columns)]
     return np.unique(np.array(found, dtype=np.intp))
+
+
+def _with_parts(columns: Ints, names: tuple[str, ...], parts: Parts) -> Ints:
+    """The columns, and those that are made of the dates among them."""
+    dates = {names[f] for f in columns.tolist()}
+    return np.union1d(columns, [f for f, part in parts.items() if part.name in dates]).astype(np.intp)
 
 
 def _number(setting: str, column: Any, names: tuple[str, ...]) -> int:

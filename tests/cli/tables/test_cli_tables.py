@@ -168,3 +168,66 @@ def test_names_of_a_parquet_file_are_taken_as_they_are(tmp_path: Path) -> None:
     assert done.exit_code == without.exit_code == as_csv.exit_code == 0, without.output
     assert from_json((tmp_path / "model.json").read_text()).rules.feature_names == ("a",)
     assert stripped.exit_code == 1 and "has no column 'b' (did you mean 'b\\t'?)" in stripped.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("written", ["%Y-%m-%d", "%d/%m/%Y"])
+@pytest.mark.parametrize("odd", ["unknown", "2024-02-30"])
+def test_a_text_among_dates_is_noted_wherever_it_is_held_out(written: str, odd: str, tmp_path: Path) -> None:
+    days = pd.to_datetime("2024-01-20") + pd.to_timedelta(np.arange(N) % 20, "D")
+    path = tmp_path / "rows.csv"
+
+    for row in (8, 30, 51, 70):  # some are among the held-out rows
+        done = trained(rows(when=with_a_word(days.strftime(written), odd, row)), path, "explain", "--max-rules", 2)
+        assert done.exit_code == 0, done.output
+        assert f"column 'when' is taken as text: it holds dates, but '{odd}' in data row {row}." in done.stderr
+        assert f"if '{odd}' among dates means that nothing is known, add --missing-values {odd}." in done.stderr
+
+    done = trained(rows(when=with_a_word(days.strftime(written), odd, 8)), path, "explain", "--missing-values", odd)
+    assert "column 'when' holds dates" in done.stderr
+
+
+def test_dates_of_which_a_single_one_tells_day_and_month_apart_are_dates_wherever_it_is(tmp_path: Path) -> None:
+    for row in range(0, N, 9):
+        days = pd.Series(pd.to_datetime("2024-01-05") + pd.to_timedelta(31 * (np.arange(N) % 10), "D"))
+        days = days.where(days.dt.day <= 12, pd.Timestamp("2024-03-04"))
+        days[row] = pd.Timestamp("2024-01-31")
+        late = np.where(days > pd.Timestamp("2024-03-04"), "yes", "no")
+        frame = pd.DataFrame({"when": days.dt.strftime("%d/%m/%Y"), "y": late})
+        model = tmp_path / "model.json"
+
+        done = trained(frame, tmp_path / "rows.csv", "explain", "--max-rules", 1, "--save", model)
+        predicted = run("predict", model, tmp_path / "rows.csv")
+
+        assert done.exit_code == 0 and predicted.exit_code == 0, done.output + predicted.output
+        saved = from_json(model.read_text())
+        assert {part.written for part in saved.rules.columns.parts.values()} == {"%d/%m/%Y"}
+        assert [line.split(",")[0] for line in predicted.stdout.splitlines()[1:]] == saved.predict(frame).tolist()
+
+
+def test_rules_on_dates_can_be_kept(tmp_path: Path) -> None:
+    days = pd.to_datetime("2024-01-20") + pd.to_timedelta(3 * np.arange(N), "D")
+    frame = rows(when=days.strftime("%d.%m.%Y"))
+    (tmp_path / "keep.txt").write_text("when > 2024-05-31 and a > 0\n")
+
+    first = trained(frame, tmp_path / "rows.csv", "fit", "--folds", 0, "--keep", tmp_path / "keep.txt")
+    (tmp_path / "model.json").rename(tmp_path / "first.json")
+    again = trained(frame, tmp_path / "rows.csv", "fit", "--folds", 0, "--keep", tmp_path / "first.json")
+
+    assert first.exit_code == 0 and again.exit_code == 0, first.output + again.output
+    kept = from_json((tmp_path / "model.json").read_text()).rules[0].text
+    assert kept == "a > 0 and when >= 2024-06-01" and kept in first.stdout and kept in again.stdout
+
+
+@pytest.mark.parametrize("pool", [[], ["--pool", "boosted"]], ids=str)
+def test_dates_are_forbidden_with_all_their_parts(pool: list[str], tmp_path: Path) -> None:
+    days = pd.Series(pd.to_datetime("2024-01-20") + pd.to_timedelta(3 * np.arange(N), "D"))
+    frame = rows(when=days.dt.strftime("%d.%m.%Y"), y=np.where(days.dt.month > 5, "yes", "no"))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    made = ["-o", tmp_path / "model.json", "--folds", 0, "--max-rules", 3, *pool]
+
+    free = run("fit", tmp_path / "rows.csv", "-t", "y", *made)
+    done = run("fit", tmp_path / "rows.csv", "-t", "y", *made, "--forbid", "when")
+
+    assert free.exit_code == 0 and "when" in free.stdout
+    assert done.exit_code == 0 and "when" not in done.stdout, done.output

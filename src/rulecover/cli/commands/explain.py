@@ -221,14 +221,15 @@ def _split(table: Table, test_size: float, seed: int) -> tuple[list[Any], list[s
         raise CommandError(
             f"--test-size {test_size:g} of {len(table.y)} rows leaves none to learn from; choose a smaller share."
         )
+    X = table.rows_for_parts
     if table.task == TaskName.NUMBERS:
-        return train_test_split(table.X, table.y, test_size=test_size, random_state=seed), []
+        return train_test_split(X, table.y, test_size=test_size, random_state=seed), []
     classes, sizes = np.unique(table.y, return_counts=True)
     stratify = table.y if sizes.min() > 1 and len(classes) <= min(held_out, len(table.y) - held_out) else None
     notes = [] if stratify is not None else [_rare_class_note(classes, sizes)]
     if len(classes) == 1:
         notes.append(f"every row is of class {str(classes[0])!r}: there is nothing to tell apart.")
-    return train_test_split(table.X, table.y, test_size=test_size, random_state=seed, stratify=stratify), notes
+    return train_test_split(X, table.y, test_size=test_size, random_state=seed, stratify=stratify), notes
 
 
 def _rare_class_note(classes: Any, sizes: Any) -> str:

@@ -181,7 +181,7 @@ def train_on_all(table: Table, training: Training, source: Path | None, printer:
 
 def as_saved(model: Any, table: Table) -> Vote:
     """What is written to a file: the rules of a fitted model, where they come from, and how cells are read."""
-    return noted(with_command(vote_of(model)), table.notations, table.missing_values)
+    return noted(with_command(vote_of(model)), table.columns, table.notations, table.missing_values)
 
 
 def size_notes(model: Any) -> list[str]:

@@ -17,7 +17,7 @@ from rulecover.cli.tables.reading import naming_missing
 from rulecover.data.dates import holds_dates
 from rulecover.data.encoder import LeftOut, TableEncoder
 from rulecover.data.frames import MISSING, as_spelled
-from rulecover.data.kinds import is_text, odd_text, parse_numbers
+from rulecover.data.kinds import is_text, parse_numbers, rare_odd_text
 from rulecover.data.kinds import why_unusable as why_no_rules
 from rulecover.readers import read_trees
 
@@ -74,11 +74,12 @@ def for_forests(max_levels: int) -> ColumnsOf:
 
 
 def _missing_values(frame: Any) -> list[str]:
-    """The option for texts among numbers, which may stand for missing values."""
-    odd = [each for each in (odd_text(frame[name]) for name in frame.columns) if each is not None and each.is_rare]
-    texts = sorted({text for each in odd if len(each.texts) <= _FEW for text in each.texts})
-    named = " or ".join(map(repr, texts))
-    return [f"if {named} among numbers means that nothing is known, add {naming_missing(texts)}."] if texts else []
+    """The option for texts among numbers or dates, which may stand for missing values."""
+    odd = [each for each in (rare_odd_text(frame[name]) for name in frame.columns) if each is not None]
+    odd = [each for each in odd if len(each.texts) <= _FEW]
+    texts = sorted({text for each in odd for text in each.texts})
+    named, among = " or ".join(map(repr, texts)), " or ".join(sorted({each.among for each in odd}, reverse=True))
+    return [f"if {named} among {among} means that nothing is known, add {naming_missing(texts)}."] if texts else []
 
 
 def why_unusable(column: Any) -> str:

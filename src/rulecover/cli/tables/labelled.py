@@ -38,7 +38,7 @@ from rulecover.cli.tables.reading import Reading, naming_missing
 from rulecover.cli.tables.streams import blocks_of, peekable
 from rulecover.cli.tables.written import ReadFrame, with_codes, with_numbers, without_missing
 from rulecover.data.columns import Columns, all_names
-from rulecover.data.encoder import TableEncoder, id_columns
+from rulecover.data.encoder import TableEncoder, as_in_whole, id_columns
 from rulecover.data.kinds import is_text, odd_text, parse_numbers
 from rulecover.data.written_numbers import Notation
 from rulecover.readers.sklearn.tables import table_columns
@@ -89,13 +89,23 @@ class Table:
     missing_values: tuple[str, ...] = ()
 
     @property
+    def rows_for_parts(self) -> Any:
+        """The columns for models that are trained on some of the rows: they are of the same kind there as in all."""
+        return self.X if self.encoder is None else as_in_whole(self.encoder, self.X)
+
+    @property
     def columns(self) -> Columns:
         """What rules can be about: the columns, and the parts of those that hold dates."""
         names = tuple(map(str, self.X.columns))
         if self.encoder is None:
             return Columns(names)
         made = table_columns(self.encoder)
-        return Columns(all_names(names, made.made), dict(made.categories), parts=dict(made.parts))
+        return Columns(
+            all_names(names, made.made),
+            dict(made.categories),
+            parts=dict(made.parts),
+            notations=dict(made.notations),
+        )
 
     @property
     def texts(self) -> set[str]:
@@ -302,7 +312,7 @@ def _are_many(numbers: Any) -> bool:
 def _text_target(known: Any, task: TaskName | None) -> tuple[TaskName, Any, list[str]]:
     """The classes of a target that holds texts, if they are classes and not numbers with a word among them."""
     odd = odd_text(known)
-    if odd is not None and odd.is_rare and (task == TaskName.NUMBERS or _are_many(odd.numbers)):
+    if odd is not None and odd.is_rare and (task == TaskName.NUMBERS or _are_many(odd.others)):
         raise CommandError(
             f"the target {known.name!r} holds numbers, but {odd}; correct the cell, or leave it empty or add "
             f"{naming_missing([odd.text])} if nothing is known."

@@ -175,6 +175,7 @@ def kept_rules(path: Path, table: Table) -> RuleSet:
             "one rule per line."
         )
     rules = _rules_of_model(path, table) if path.suffix.lower() == ".json" else _rules_of_text(path, table)
+    rules = replace(rules, columns=table.columns)  # which also knows what is made of dates
     if not len(rules):
         raise CommandError(f"{path} has no rule to keep; write one per line, such as age > 30, or leave --keep out.")
     idle = np.flatnonzero(~rules.apply(table.X).toarray().any(axis=0))

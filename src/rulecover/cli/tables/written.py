@@ -10,6 +10,7 @@ import pandas as pd
 
 from rulecover.cli.errors import CommandError
 from rulecover.cli.tables.reading import Reading, naming_missing
+from rulecover.data.columns import Columns
 from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, marks_among, odd_one_out, recognise
 from rulecover.voting.vote import Vote
 
@@ -234,9 +235,12 @@ def without_missing(frame: Any, texts: Collection[str]) -> Any:
     return frame
 
 
-def noted(vote: Vote, notations: Mapping[str, Notation], missing_values: tuple[str, ...]) -> Vote:
-    """The model, with how the numbers in its columns are written, and what stands for missing values."""
-    names = vote.rules.columns.names
-    known = {f: notations[name] for f, name in enumerate(names) if name in notations}
-    columns = replace(vote.rules.columns, notations=known, missing_values=missing_values)
-    return replace(vote, rules=replace(vote.rules, columns=columns)) if known or missing_values else vote
+def noted(vote: Vote, table: Columns, notations: Mapping[str, Notation], missing_values: tuple[str, ...]) -> Vote:
+    """The model, with how dates and numbers are written in the table, and what stands for missing values."""
+    columns = vote.rules.columns
+    dates = {part.name: part.written for part in table.parts.values()}
+    parts = {f: replace(part, written=dates.get(part.name, part.written)) for f, part in columns.parts.items()}
+    numbers = {**{table.names[f]: notation for f, notation in table.notations.items()}, **notations}
+    known = {f: numbers[name] for f, name in enumerate(columns.names) if name in numbers}
+    columns = replace(columns, parts=parts, notations=known, missing_values=missing_values)
+    return replace(vote, rules=replace(vote.rules, columns=columns))
