@@ -391,6 +391,39 @@ def test_a_path_of_rules_that_is_out_of_time_takes_the_first_ones() -> None:
     assert cut.n_candidate_rules_ <= 128 < whole.n_candidate_rules_
 
 
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("prune", [False, True])
+def test_a_cover_of_rules_that_is_out_of_time_takes_the_first_ones(prune: bool) -> None:
+    """Rows that only the others cover stay uncovered, which is said."""
+    names = [f"x{f}" for f in range(X.shape[1])]
+    rules = RuleSet.of_intervals([{0: (-np.inf, float(value))} for value in np.sort(X[:300, 0])] + [{}], names)
+    with pytest.warns(CutShortWarning, match=r"time_limit is 0\.1 s: 128 of 301 rules were read"):
+        cut = MIRCOClassifier(rules, prune=prune, time_limit=0.1, random_state=0).fit(X, y)
+
+    assert cut.n_candidate_rules_ == 128 and cut.certificate_.status == Status.TIME_LIMIT
+    assert cut.uncovered_.tolist() == np.flatnonzero(X[:, 0] > np.sort(X[:300, 0])[127]).tolist()
+
+
+@pytest.mark.usefixtures("no_time")
+def test_rules_are_read_until_one_covers_a_row_even_out_of_time() -> None:
+    names = [f"x{f}" for f in range(X.shape[1])]
+    rules = RuleSet.of_intervals([{0: (1e9, np.inf)}] * 300 + [{}] * 300, names)
+    with pytest.warns(CutShortWarning, match=r"384 of 600 rules were read"):
+        cut = MIRCOClassifier(rules, time_limit=0.1, random_state=0).fit(X, y)
+
+    assert cut.n_candidate_rules_ == 84 and not cut.uncovered_.size
+
+
+def test_a_cover_of_rules_with_time_to_spare_is_the_same_as_without_a_limit() -> None:
+    pool = MIRCOClassifier(SOURCE, random_state=0).fit(X, y).rules_
+    rules = RuleSet.of_intervals([{k % 5: (-np.inf, float(X[k, k % 5]))} for k in range(300)], pool.feature_names)
+    limited = MIRCOClassifier(rules.join(pool), time_limit=1000, random_state=0).fit(X, y)
+    free = MIRCOClassifier(rules.join(pool), random_state=0).fit(X, y)
+
+    assert limited.rules_ == free.rules_ and limited.certificate_.objective == free.certificate_.objective
+    assert (limited.vote_.votes == free.vote_.votes).all()
+
+
 def test_what_is_read_does_not_depend_on_the_clock_where_there_is_a_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
