@@ -24,8 +24,9 @@ from rulecover.mirco import forward as covering
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.rulepath import forward
 from rulecover.rulepath.response import best_exponent
-from rulecover.setcover import Exact, Greedy, Search, Status
+from rulecover.setcover import Exact, Greedy, Search, Status, exact
 from rulecover.setcover.kept_stages import KeptStages
+from rulecover.setcover.reduce import reduced
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, :6]
@@ -315,6 +316,23 @@ def test_a_cover_whose_first_choice_was_cut_short_goes_on(tmp_path: Path, monkey
     assert next(count) > 1 and cut.certificate_.status == Status.TIME_LIMIT and file.exists()
 
     assert to_json(clone(model).fit(few, labels)) == to_json(whole) and not file.exists()
+
+
+def test_a_certificate_says_that_the_first_of_two_choices_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With or without a checkpoint: the second choice, among the rules of the first one, is soon proved."""
+    count = itertools.count()
+
+    def late_at_first(problem: Any, **settings: Any) -> Any:
+        if not next(count):
+            raise TimeoutError
+        return reduced(problem, **settings)
+
+    model = MIRCOClassifier(FOREST, solver="exact", random_state=0)
+    assert model.fit(X, y).certificate_.status == Status.OPTIMAL
+    monkeypatch.setattr(exact, "reduced", late_at_first)
+    cut = clone(model).fit(X, y).certificate_
+
+    assert next(count) > 1 and cut.status == Status.TIME_LIMIT and cut.bound == pytest.approx(cut.objective)
 
 
 def test_a_solver_with_a_file_of_its_own_is_refused(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ class MinimumRuleCover(VotingModel):
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        # A pruned cover is two covers, and the first one says nothing of whether it was cut short.
+        # Of too few rules for a cover the certificate says nothing of what was cut short.
         unfinished = file is not None and file.unfinished
         in_time = not (prepared.cut or unread or found.cut or unfinished)
         limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
