@@ -88,7 +88,7 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         return out_of_bag(_inside(model), _as_seen_inside(model, X), places)
     if isinstance(model, CentredRegressor):
         predicted = out_of_bag(model.estimator, X, places)
-        return None if predicted is None else predicted + model.centre
+        return None if predicted is None else model.origin.read(predicted)
     if isinstance(model, Honest):
         return model.out_of_fold(X, places).reshape(X.shape[0], -1)
     if isinstance(model, (VotingClassifier, VotingRegressor)):
