@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.ensemble import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
@@ -39,7 +40,11 @@ _AROUND = (RuleModel, Pipeline, BinnedTrees)
 
 @dataclass(frozen=True, eq=False)
 class AskedModel:
-    """The source model, asked about rows in the form that it was trained on, which `as_seen` gives them."""
+    """The source model, asked about rows in the form that it was trained on, which `as_seen` gives them.
+
+    It answers on one thread: scikit-learn adds up what the trees of a forest say in the order in which threads are
+    done, so that the last digits would differ from call to call.
+    """
 
     model: Any
     as_seen: Callable[[Any], Any]
@@ -49,7 +54,9 @@ class AskedModel:
         return np.asarray(self.model.classes_)
 
     def predict(self, X: Any) -> Array:
-        return np.asarray(self.model.predict(self.as_seen(X))).ravel()  # CatBoost returns a column
+        rows = self.as_seen(X)
+        with parallel_config("sequential"):
+            return np.asarray(self.model.predict(rows)).ravel()  # CatBoost returns a column
 
     def predict_proba(self, X: Any) -> Floats:
         if not hasattr(self.model, "predict_proba"):
@@ -57,7 +64,9 @@ class AskedModel:
                 f"{type(self.model).__name__} gives no probabilities (predict_proba), but is asked for them; train it "
                 "with them (voting='soft'), or do not ask it (model_share=0 in a path, another fallback in a cover)."
             )
-        return np.asarray(self.model.predict_proba(self.as_seen(X)))
+        rows = self.as_seen(X)
+        with parallel_config("sequential"):
+            return np.asarray(self.model.predict_proba(rows))
 
 
 def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
