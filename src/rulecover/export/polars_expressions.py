@@ -33,6 +33,11 @@ def to_polars(model: Any) -> pl.Expr:
         A struct named "answer" with the fields ``prediction``; for classes one ``probability_…`` each; ``rules``, the
         numbers of the rules that fired, such as ``0,3``; and ``decided_by``, "rules" or the name of the fallback.
 
+    Raises
+    ------
+    ExportError
+        If a name or a label has a character that polars cannot hold.
+
     Examples
     --------
     >>> import polars as pl
