@@ -15,6 +15,7 @@ from rulecover.coverage import Block, Coverage, smallest_uint
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.parallel import map_tasks
 from rulecover.progress import tracked
+from rulecover.rules.applied import applied_in_time
 from rulecover.rules.evidence import Evidence
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import CoveringProblem
@@ -184,7 +185,17 @@ def _reached(node: Ints, sums: Floats, order: Ints | None) -> tuple[UInts, Ints,
 
 def rule_pool(samples: Samples, rules: RuleSet, price: Price) -> RulePool:
     """Given rules, evaluated on these samples; those that cover none are left out."""
-    return _pool_of(samples, rules, price, rules.apply(samples.X).tocsc())
+    return pool_in_time(samples, rules, price)[0]
+
+
+def pool_in_time(
+    samples: Samples, rules: RuleSet, price: Price, *, deadline: float | None = None
+) -> tuple[RulePool, int]:
+    """The same of the first rules, as many as there is time for until the deadline; and how many these are."""
+    parts = [part.tocsc() for part in applied_in_time(rules, samples.X, deadline)]
+    covered = parts[0] if len(parts) == 1 else scipy.sparse.hstack(parts, format="csc")
+    n_read = covered.shape[1]
+    return _pool_of(samples, rules.take(np.arange(n_read)), price, covered), n_read
 
 
 def with_evidence(samples: Samples, rules: RuleSet, price: Price) -> RuleSet:

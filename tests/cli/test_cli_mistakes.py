@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import resource
 import subprocess
@@ -20,6 +21,7 @@ from study_data import write_data
 from rulecover.cli.errors import CommandError
 from rulecover.cli.main import main
 from rulecover.cli.tables import chunks
+from rulecover.export import from_json, to_json
 
 #: How each command is called on a model and a table.
 COMMANDS = {
@@ -509,3 +511,15 @@ def test_a_failure_late_in_the_file_leaves_the_old_answers(folder: Path, monkeyp
     assert done.exit_code == 1 and "data row 21" in done.stderr
     assert out.read_text() == "old"
     assert set(folder.iterdir()) == before
+
+
+def test_half_a_character_in_a_label_ends_in_one_line_and_leaves_no_file(tmp_path: Path) -> None:
+    """JSON writes it in ASCII, so that a file of rules may have it."""
+    folder = fruit_folder(tmp_path)
+    written = (folder / "model.json").read_text()
+    vote = from_json(written.replace('"plum"', json.dumps("plum\ud800")), edited=True)
+    (folder / "model.json").write_text(to_json(vote))
+    done = run("predict", folder / "model.json", folder / "fruit.csv", "-o", folder / "out.csv")
+
+    assert done.exit_code == 1 and not (folder / "out.csv").exists()
+    assert done.stderr == "error: a name or a label has '\\ud800', which no text in UTF-8 can hold; rename it.\n"

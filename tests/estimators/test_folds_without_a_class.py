@@ -15,11 +15,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
-from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, explain
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet, explain
+from rulecover.exceptions import UncoveredSamplesError
 
 #: Those of them that say how likely a class is, as a path asks.
 WITH_SHARES = [name for name in TRAINABLE if name not in ("default", "voting")]
 every_library = pytest.mark.parametrize("name", WITH_SHARES)
+
+#: Rules that cover one row of the numbers from 0 to 59.
+ONE_ROW = RuleSet.of_intervals([{0: (58.5, np.inf)}], ["x0"])
 
 
 def rows(name: str = "") -> Any:
@@ -152,3 +156,16 @@ def test_a_class_whose_rows_in_a_fold_count_nothing_is_not_there(name: str) -> N
     cover = MIRCOClassifier(model, prune="held-out", random_state=0).fit(rows(), y, weight)
 
     assert len(cover.rules_) > 0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [RulePathClassifier(MIRCOClassifier(ONE_ROW), cv=5), MIRCOClassifier(MIRCOClassifier(ONE_ROW), prune="held-out")],
+    ids=str,
+)
+def test_a_fold_in_which_no_row_is_covered_is_told_from_all_rows(model: Any) -> None:
+    X, y = np.arange(60.0)[:, None], np.arange(60) % 2
+    with pytest.raises(
+        UncoveredSamplesError, match=r"in a fold, which has some of the rows, none of the (48|40) samples"
+    ):
+        model.set_params(random_state=0).fit(X, y)

@@ -24,8 +24,9 @@ from rulecover.mirco import forward as covering
 from rulecover.rcboost.pricing.oracles import ForestPricing
 from rulecover.rulepath import forward
 from rulecover.rulepath.response import best_exponent
-from rulecover.setcover import Exact, Greedy, Search, Status
+from rulecover.setcover import Exact, Greedy, Search, Status, exact
 from rulecover.setcover.kept_stages import KeptStages
+from rulecover.setcover.reduce import reduced
 
 X, y = load_breast_cancer(return_X_y=True)
 X = X[:, :6]
@@ -317,6 +318,23 @@ def test_a_cover_whose_first_choice_was_cut_short_goes_on(tmp_path: Path, monkey
     assert to_json(clone(model).fit(few, labels)) == to_json(whole) and not file.exists()
 
 
+def test_a_certificate_says_that_the_first_of_two_choices_was_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With or without a checkpoint: the second choice, among the rules of the first one, is soon proved."""
+    count = itertools.count()
+
+    def late_at_first(problem: Any, **settings: Any) -> Any:
+        if not next(count):
+            raise TimeoutError
+        return reduced(problem, **settings)
+
+    model = MIRCOClassifier(FOREST, solver="exact", random_state=0)
+    assert model.fit(X, y).certificate_.status == Status.OPTIMAL
+    monkeypatch.setattr(exact, "reduced", late_at_first)
+    cut = clone(model).fit(X, y).certificate_
+
+    assert next(count) > 1 and cut.status == Status.TIME_LIMIT and cut.bound == pytest.approx(cut.objective)
+
+
 def test_a_solver_with_a_file_of_its_own_is_refused(tmp_path: Path) -> None:
     """A pruned cover is two covers, and the file of the first one, cut short, would be foreign to the second."""
     solver = Exact(checkpoint=tmp_path / "cover.npz")
@@ -389,6 +407,39 @@ def test_a_path_of_rules_that_is_out_of_time_takes_the_first_ones() -> None:
     whole = RulePathClassifier(pool, model_share=0, max_rules=2, choose="last", random_state=0).fit(X, y)
 
     assert cut.n_candidate_rules_ <= 128 < whole.n_candidate_rules_
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("prune", [False, True])
+def test_a_cover_of_rules_that_is_out_of_time_takes_the_first_ones(prune: bool) -> None:
+    """Rows that only the others cover stay uncovered, which is said."""
+    names = [f"x{f}" for f in range(X.shape[1])]
+    rules = RuleSet.of_intervals([{0: (-np.inf, float(value))} for value in np.sort(X[:300, 0])] + [{}], names)
+    with pytest.warns(CutShortWarning, match=r"time_limit is 0\.1 s: 128 of 301 rules were read"):
+        cut = MIRCOClassifier(rules, prune=prune, time_limit=0.1, random_state=0).fit(X, y)
+
+    assert cut.n_candidate_rules_ == 128 and cut.certificate_.status == Status.TIME_LIMIT
+    assert cut.uncovered_.tolist() == np.flatnonzero(X[:, 0] > np.sort(X[:300, 0])[127]).tolist()
+
+
+@pytest.mark.usefixtures("no_time")
+def test_rules_are_read_until_one_covers_a_row_even_out_of_time() -> None:
+    names = [f"x{f}" for f in range(X.shape[1])]
+    rules = RuleSet.of_intervals([{0: (1e9, np.inf)}] * 300 + [{}] * 300, names)
+    with pytest.warns(CutShortWarning, match=r"384 of 600 rules were read"):
+        cut = MIRCOClassifier(rules, time_limit=0.1, random_state=0).fit(X, y)
+
+    assert cut.n_candidate_rules_ == 84 and not cut.uncovered_.size
+
+
+def test_a_cover_of_rules_with_time_to_spare_is_the_same_as_without_a_limit() -> None:
+    pool = MIRCOClassifier(SOURCE, random_state=0).fit(X, y).rules_
+    rules = RuleSet.of_intervals([{k % 5: (-np.inf, float(X[k, k % 5]))} for k in range(300)], pool.feature_names)
+    limited = MIRCOClassifier(rules.join(pool), time_limit=1000, random_state=0).fit(X, y)
+    free = MIRCOClassifier(rules.join(pool), random_state=0).fit(X, y)
+
+    assert limited.rules_ == free.rules_ and limited.certificate_.objective == free.certificate_.objective
+    assert (limited.vote_.votes == free.vote_.votes).all()
 
 
 def test_what_is_read_does_not_depend_on_the_clock_where_there_is_a_checkpoint(

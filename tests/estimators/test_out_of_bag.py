@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import effective_n_jobs
 from sklearn.datasets import make_classification, make_regression
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -181,3 +182,18 @@ def test_rules_of_trees_that_may_have_drawn_from_some_rows_are_not_asked_out_of_
     assert out_of_bag(boosted, X) is None
     assert out_of_bag(boosted.set_params(early_stopping=None, time_limit=None), X) is not None
     assert has_out_of_bag(given.fit(X, y))
+
+
+def test_a_model_is_asked_on_one_thread_as_sums_over_threads_differ_from_call_to_call() -> None:
+    class Threads:
+        """Says on how many threads it answers."""
+
+        def predict(self, X: Any) -> Any:
+            return np.full(len(X), effective_n_jobs(4))
+
+        def predict_proba(self, X: Any) -> Any:
+            return self.predict(X)[:, None]
+
+    asked = AskedModel(Threads(), lambda X: X)
+    assert asked.predict(np.zeros((2, 1))).tolist() == [1, 1]
+    assert asked.predict_proba(np.zeros((2, 1))).tolist() == [[1], [1]]

@@ -705,6 +705,29 @@ def test_numbers_far_from_zero_lose_nothing(model: Any, far: float) -> None:
     assert pickle.loads(pickle.dumps(away)).score(X, y + far) == away.score(X, y + far)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("unit", [2.0**-26, 2.0**-100])
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCORegressor(random_state=0),
+        RulePathRegressor(max_rules=8, cv=2, random_state=0),
+        RCBoostRegressor(max_rmp_calls=4, pricing="tree", random_state=0),
+        RCBoostRegressor(max_rmp_calls=3, pricing="forest", random_state=0),
+    ],
+    ids=str,
+)
+def test_numbers_close_together_lose_nothing(model: Any, unit: float) -> None:
+    """Such as capacities in farads: to scikit-learn a node in which they differ by so little is a leaf."""
+    X, y = make_regression(200, 4, noise=5.0, random_state=1)
+    y = y / y.std()
+    usual, tiny = clone(model).fit(X, y), clone(model).fit(X, y * unit)
+
+    assert usual.score(X, y) > 0.6 and tiny.rules_ == usual.rules_
+    np.testing.assert_allclose(tiny.predict(X) / unit, usual.predict(X), atol=1e-9)
+    assert tiny.fidelity(X) == pytest.approx(usual.fidelity(X), abs=1e-9)
+
+
 def test_numbers_near_zero_are_trained_on_as_they_are() -> None:
     X, y = make_regression(100, 4, noise=5.0, random_state=1)
     model = MIRCORegressor(RandomForestRegressor(5, random_state=0)).fit(X, y)

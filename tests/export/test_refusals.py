@@ -20,6 +20,7 @@ from rulecover.export.dialects import _quotient
 from rulecover.export.exported import _check_columns, vote_of
 from rulecover.export.javascript_code import to_javascript
 from rulecover.export.json_schema import SchemaMismatch, checker
+from rulecover.export.polars_expressions import to_polars
 from rulecover.voting.answers import Classes, Mean
 from rulecover.voting.fallback import CLOSEST, SourceModel
 from rulecover.voting.vote import Vote
@@ -237,3 +238,10 @@ def test_numbers_in_sql_are_whole_numbers_and_powers_that_doubles_hold(value: fl
 
     assert whole and all(float(number) == number for number in whole)
     assert bool(written.find(exp.Neg)) == (value < 0)
+
+
+def test_half_a_character_in_a_name_is_refused_by_polars_in_our_words() -> None:
+    """Such as a file of rules may have, where JSON writes it in ASCII."""
+    names = tuple(f"{name}\ud800" for name in VOTE.rules.columns.names)
+    with pytest.raises(ExportError, match=r"has a character that polars cannot hold \('\\ud800'\); rename it"):
+        to_polars(renamed(VOTE, names))

@@ -141,6 +141,18 @@ def test_a_bound_cut_short_is_still_a_bound(digits):
         assert min(branch.bound(digits) for branch in bound.proof) == pytest.approx(bound.value)
 
 
+@pytest.mark.parametrize("limit", [0, -1.0, float("nan"), "soon", True, 10**400], ids=lambda limit: str(limit)[:5])
+def test_a_time_limit_is_a_number_of_seconds_above_zero_for_all(limit):
+    problem = CoveringProblem(Coverage.of_masks([[1, 1]]), cost=[1.0])
+    for bounded in (
+        lambda: lp_bound(problem, time_limit=limit),
+        lambda: Exact(limit),
+        lambda: Search(time_limit=limit),
+    ):
+        with pytest.raises(ValueError, match=r"time_limit is .*; give a positive number of seconds, or None"):
+            bounded()
+
+
 @pytest.mark.slow
 def test_exact_says_at_least_as_much_as_the_lp():
     digits = leaves_of_digits(500, 20)

@@ -13,6 +13,8 @@ class CommandError(RulecoverError):
 def in_one_line(error: Exception) -> str:
     """What went wrong, for people."""
     text = printable(" ".join(str(error).split()))
+    if isinstance(error, UnicodeEncodeError):
+        return f"a name or a label has {error.object[error.start]!r}, which no text in UTF-8 can hold; rename it."
     if isinstance(error, (RulecoverError, ValueError, TypeError)):
         return text
     if isinstance(error, OSError):

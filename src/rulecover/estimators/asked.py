@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from sklearn.base import is_classifier
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -45,7 +46,11 @@ _ROUNDED = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class AskedModel:
-    """The source model, asked about rows in the form that it was trained on, which `as_seen` gives them."""
+    """The source model, asked about rows in the form that it was trained on, which `as_seen` gives them.
+
+    It answers on one thread: scikit-learn adds up what the trees of a forest say in the order in which threads are
+    done, so that the last digits would differ from call to call.
+    """
 
     model: Any
     as_seen: Callable[[Any], Any]
@@ -78,8 +83,10 @@ class AskedModel:
         return shares[:, np.argsort(self.model.classes_)]
 
     def _answer(self, ask: Callable[[Any], Any], X: Any) -> Array:
+        rows = self.as_seen(X)
         try:
-            return np.asarray(ask(self.as_seen(X)))
+            with parallel_config("sequential"):
+                return np.asarray(ask(rows))
         except ValueError as error:
             _, refused, rest = str(error).partition(_UNSEEN)
             if not refused:
@@ -131,7 +138,7 @@ def out_of_bag(model: Any, X: Any, places: Ints | None = None) -> Floats | None:
         return out_of_bag(_inside(model), _as_seen_inside(model, X), places)
     if isinstance(model, CentredRegressor):
         predicted = out_of_bag(model.estimator, X, places)
-        return None if predicted is None else predicted + model.centre
+        return None if predicted is None else model.origin.read(predicted)
     if isinstance(model, Honest):
         return model.out_of_fold(X, places).reshape(X.shape[0], -1)
     if isinstance(model, (VotingClassifier, VotingRegressor)):

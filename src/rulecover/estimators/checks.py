@@ -33,7 +33,10 @@ def real_number(name: str, value: Any, *, at_least: float = 0.0, above: bool = F
     """The value, if it is a finite number that is large enough."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} is {value!r}; it must be a number.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number or a fraction beyond all floats
+        number = math.inf
     if not np.isfinite(number) or number < at_least or (above and number == at_least):
         raise ValueError(f"{name} is {value}; it must be finite and {'above' if above else 'at least'} {at_least:g}.")
     return number

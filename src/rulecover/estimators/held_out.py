@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from sklearn.utils import _safe_indexing, check_random_state
 
 from rulecover.estimators.checks import for_labels
+from rulecover.exceptions import UncoveredSamplesError
 from rulecover.typing import Array, Floats, Ints
 
 #: How folds are drawn, by whether the shares of classes and whether groups are kept.
@@ -67,6 +69,15 @@ def parts_of(
             yield _part(learn, X, y, weight), _part(check, X, y, weight)
 
 
+@contextmanager
+def in_a_fold() -> Iterator[None]:
+    """Where a model is fitted to the rows of a fold: an error that counts samples says that these are not all."""
+    try:
+        yield
+    except UncoveredSamplesError as error:
+        raise UncoveredSamplesError(f"in a fold, which has some of the rows, {error}") from error
+
+
 def shares_in_folds(model: Any, X: Any, y: Any, folds: Iterable[tuple[Ints, Ints]], label: Any) -> Floats:
     """The probability of a label for each row, by copies of a model that were not trained on it; NaN where none is.
 
@@ -77,7 +88,8 @@ def shares_in_folds(model: Any, X: Any, y: Any, folds: Iterable[tuple[Ints, Ints
     for learn, check in folds:
         if len(np.unique(y[learn])) < 2:  # there is nothing to learn
             continue
-        copy = for_labels(clone(model), y[learn]).fit(_safe_indexing(X, learn), y[learn])
+        with in_a_fold():
+            copy = for_labels(clone(model), y[learn]).fit(_safe_indexing(X, learn), y[learn])
         shares[check] = copy.predict_proba(_safe_indexing(X, check))[:, copy.classes_ == label].sum(axis=1)
     return shares
 

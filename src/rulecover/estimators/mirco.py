@@ -47,7 +47,7 @@ from rulecover.partitions.mirco import (
     minimum_rule_cover_of_parts,
 )
 from rulecover.partitions.parts import Parts
-from rulecover.pool import RulePool, leaf_pool, rule_pool
+from rulecover.pool import RulePool, leaf_pool, pool_in_time
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
 from rulecover.setcover.solver import AnySolver, SolverOnSamples
@@ -168,7 +168,7 @@ class MinimumRuleCover(VotingModel):
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        # A pruned cover is two covers, and the first one says nothing of whether it was cut short.
+        # Of too few rules for a cover the certificate says nothing of what was cut short.
         unfinished = file is not None and file.unfinished
         in_time = not (prepared.cut or unread or found.cut or unfinished)
         limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
@@ -370,12 +370,14 @@ class MinimumRuleCover(VotingModel):
     def _candidates(self, prepared: Prepared, demand: Ints, deadline: float | None = None) -> tuple[RulePool, str]:
         """The rules to choose from: the leaves of the model's trees, or the rules of a pool that is there already.
 
-        Trees that are not read by the deadline are left out, which is said in words.
+        Trees or rules that are not read by the deadline are left out, which is said in words.
         """
         samples, source, cut = prepared.samples, prepared.source, ""
         if source.trees is None:
             rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
-            pool = rule_pool(samples, rules, self._price())
+            pool, n_read = pool_in_time(samples, rules, self._price(), deadline=deadline)
+            if n_read < len(rules):
+                cut = f"{n_read} of {len(rules)} rules were read"
         else:
             trees = self._trees(prepared, deadline)
             names = check_model_fits(trees, samples.X, self._names())
@@ -499,10 +501,10 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         Seconds for the whole fit; the best cover so far is kept, with the status "time limit" in `certificate_`.
         "exact" takes 60 by default. If half of the time is too short to train the estimator on all rows, it is trained
         on a sample of them; every row is covered all the same. The greedy choice takes milliseconds, and its bound a
-        second at most. Trees that are not read in half of what is left then are left out, and rules keep their clauses
-        where there is no time to drop them. Votes that would take longer than another second are fitted to a sample of
-        the rows. A `CutShortWarning` says what was cut; one tree is always read, and the greedy choice is not cut.
-        With ``prune="held-out"`` no fold is begun that would end after half of the time.
+        second at most. Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and
+        rules keep their clauses where there is no time to drop them. Votes that would take longer than another second
+        are fitted to a sample of the rows. A `CutShortWarning` says what was cut; one tree is always read, and the
+        greedy choice is not cut. With ``prune="held-out"`` no fold is begun that would end after half of the time.
     checkpoint
         With ``solver="exact"``, or an `Exact` of your own: a file, such as "cover.npz", in which bounds, covers and
         parts of the proof are kept, so that a fit that was killed or cut short goes on from there when it is run again

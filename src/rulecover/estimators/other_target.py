@@ -1,4 +1,4 @@
-"""Models that were trained on y written otherwise: classes as codes from 0 on, numbers around their mean."""
+"""Models that were trained on y written otherwise: classes as codes from 0 on, numbers around their mean, in units."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.readers import read_trees
+from rulecover.targets.origin import Origin
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats
 
@@ -81,30 +82,37 @@ class CodedClassifier(ClassifierMixin, OnOtherTarget):
 
 
 class CentredRegressor(RegressorMixin, OnOtherTarget):
-    """A regressor of numbers less a centre, which is added to its predictions.
+    """A regressor of numbers less a centre, in units, whose predictions are in units from the centre.
 
-    Trees add up squares: of numbers like 100,000,000.3 these have no digits left for what tells them apart.
+    Trees add up squares: of numbers like 100,000,000.3 these have no digits left for what tells them apart, and of
+    numbers like 0.000000001 they are taken for zero.
 
     Parameters
     ----------
     estimator
-        What is trained on the numbers less the centre.
-    centre
-        What is added to its predictions.
+        What is trained on the numbers less the centre, in units.
+    centre, unit
+        As in `Origin`.
     """
 
-    def __init__(self, estimator: Any, centre: float) -> None:
+    def __init__(self, estimator: Any, centre: float, unit: float = 1.0) -> None:
         self.estimator = estimator
         self.centre = centre
+        self.unit = unit
+
+    @property
+    def origin(self) -> Origin:
+        """How the numbers are written."""
+        return Origin(self.centre, self.unit)
 
     def fit(self, X: Any, y: Any, **settings: Any) -> Self:
         """Trains the regressor."""
-        self.estimator.fit(X, np.asarray(y) - self.centre, **settings)
+        self.estimator.fit(X, self.origin.written(np.asarray(y)), **settings)
         return self
 
     def predict(self, X: Any) -> Floats:
-        """The predictions of the regressor, plus the centre."""
-        return np.asarray(self.estimator.predict(X), dtype=np.float64).ravel() + self.centre
+        """The predictions of the regressor, as numbers."""
+        return self.origin.read(np.asarray(self.estimator.predict(X), dtype=np.float64).ravel())
 
 
 def inner_model(model: Any) -> Any:
@@ -118,7 +126,7 @@ def on_table(encoder: Any, model: Any) -> Any:
     if isinstance(inner, Pipeline):
         return model
     whole = Pipeline([("table", encoder), ("trees", inner)])
-    return CentredRegressor(whole, model.centre) if isinstance(model, CentredRegressor) else whole
+    return CentredRegressor(whole, *model.origin) if isinstance(model, CentredRegressor) else whole
 
 
 def trains_on_codes(estimator: Any) -> bool:

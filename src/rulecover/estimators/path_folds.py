@@ -17,7 +17,7 @@ from rulecover.checkpoint import Checkpoint, Entry, fingerprint
 from rulecover.clock import TimeLimits, check_in_time
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
-from rulecover.estimators.held_out import FoldPart, folds_of, parts_of
+from rulecover.estimators.held_out import FoldPart, folds_of, in_a_fold, parts_of
 from rulecover.estimators.in_time import in_time, some_of
 from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import RuleModel, for_folds, fresh
@@ -153,10 +153,11 @@ def _by_trained_models(
 
     def score(fold: Fold) -> list[SizeScores]:
         parts = parts_of([fold], *rows)
-        return [
-            _scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline=deadline, until=until)
-            for part in parts
-        ]
+        with in_a_fold():
+            return [
+                _scores_on(for_labels(fresh(again), part[0].y), *part, scoring, deadline=deadline, until=until)
+                for part in parts
+            ]
 
     return score
 

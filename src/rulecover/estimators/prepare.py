@@ -330,8 +330,8 @@ def check_answers(source: Any, target: Target) -> None:
 def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Trained:
     """The trained estimator, or what it is taken for, as if trained on all rows.
 
-    Numbers that are far from zero are centred first. Labels are numbered for libraries that take nothing else: a fold
-    may lack one of the labels, whatever these are.
+    Numbers that are far from zero or close together are written otherwise first. Labels are numbered for libraries
+    that take nothing else: a fold may lack one of the labels, whatever these are.
     """
     estimator = inner_model(estimator)
     if isinstance(estimator, RuleSet):
@@ -343,9 +343,10 @@ def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepa
     if recipe.target.name == "classes" and trains_on_codes(estimator):
         trained = _trained_on_codes(estimator, X, y, weight, recipe)
     else:
-        centre = 0.0 if isinstance(estimator, RuleModel) else recipe.target.centre(y, weight)
-        trained = _trained(_seeded(fresh(estimator), recipe), X, y - centre if centre else y, weight, recipe)
-        trained = trained._replace(model=CentredRegressor(trained.model, centre)) if centre else trained
+        origin = None if isinstance(estimator, RuleModel) else recipe.target.origin(y, weight)
+        written = y if origin is None else origin.written(y)
+        trained = _trained(_seeded(fresh(estimator), recipe), X, written, weight, recipe)
+        trained = trained if origin is None else trained._replace(model=CentredRegressor(trained.model, *origin))
     if recipe.hidden is not None:
         _drop_notes_on(recipe.hidden, inner_model(trained.model))
     return trained

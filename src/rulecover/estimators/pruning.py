@@ -12,7 +12,7 @@ from sklearn.utils import _safe_indexing, indexable
 
 from rulecover.clock import TimeLimits
 from rulecover.estimators.checks import for_labels, sample_weights, without_checkpoint
-from rulecover.estimators.held_out import folds_of
+from rulecover.estimators.held_out import folds_of, in_a_fold
 from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import CutShortWarning
 from rulecover.typing import Array
@@ -47,7 +47,7 @@ def pruning_pays(model: Any, X: Any, y: Array, sample_weight: Any, limits: TimeL
         if len(np.unique(y[counted])) < min(2, n_classes):  # not every library trains on one class
             continue
         part = {} if ours is None else {"sample_weight": ours}
-        with warnings.catch_warnings():
+        with in_a_fold(), warnings.catch_warnings():
             warnings.simplefilter("ignore", CutShortWarning)  # of a part of the time, which nobody has set
             plain = _among(model, train, y, _share(limits, len(folds) - done)).fit(
                 _safe_indexing(X, train), y[train], **part

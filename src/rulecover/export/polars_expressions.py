@@ -12,6 +12,7 @@ import polars.selectors as cs
 from rulecover.data.dates import DatePart, is_iso
 from rulecover.data.frames import UNSEEN, ZERO
 from rulecover.data.inputs import Coded, Level, TableInput
+from rulecover.exceptions import ExportError
 from rulecover.export.conditions import Condition, Script
 from rulecover.export.date_texts import date_text
 from rulecover.export.exported import vote_of
@@ -32,6 +33,11 @@ def to_polars(model: Any) -> pl.Expr:
         A struct named "answer" with the fields ``prediction``; for classes one ``probability_…`` each; ``rules``, the
         numbers of the rules that fired, such as ``0,3``; and ``decided_by``, "rules" or the name of the fallback.
 
+    Raises
+    ------
+    ExportError
+        If a name or a label has a character that polars cannot hold.
+
     Examples
     --------
     >>> import polars as pl
@@ -42,7 +48,11 @@ def to_polars(model: Any) -> pl.Expr:
     >>> pl.DataFrame(X.to_dict("list")).select(answer).unnest("answer")["prediction"].to_list()[:3]
     [0, 0, 0]
     """
-    return _answer(Script(vote_of(model)))
+    try:
+        return _answer(Script(vote_of(model)))
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start]
+        raise ExportError(f"{error.object!r} has a character that polars cannot hold ({bad!r}); rename it.") from None
 
 
 def _answer(script: Script) -> pl.Expr:

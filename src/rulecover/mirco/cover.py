@@ -10,7 +10,7 @@ import numpy as np
 from rulecover.mirco.timed import TimedSolver
 from rulecover.pool import RulePool
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Certificate, Cover, CoveringProblem
+from rulecover.setcover import Certificate, Cover, CoveringProblem, Status
 from rulecover.targets.samples import Samples
 from rulecover.typing import Floats, Ints
 from rulecover.voting.vote import Vote
@@ -80,9 +80,10 @@ class RuleCover:
 def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> RuleCover:
     """The rules of a cheapest cover out of the pool (model (1)), with their votes (eq. (2))."""
     whole, (pool, covered, left_out) = pool, pool.coverable()
-    choose, cut = recipe.solver(_among(samples, covered)), ""
+    choose, cut, ended = recipe.solver(_among(samples, covered)), "", False
     if recipe.shorten is not None:
         first = choose.first_choice(pool.problem(_demand(recipe, covered)))
+        ended = first.certificate.status == Status.TIME_LIMIT
         # Shorter rules may cover samples that no other rule does, and their evidence is that of all samples.
         whole, cut = recipe.shorten(whole.take(first.rules), samples)
         pool, covered, left_out = whole.coverable()
@@ -90,6 +91,8 @@ def minimum_rule_cover(pool: RulePool, samples: Samples, recipe: Recipe) -> Rule
     problem = pool.problem(_demand(recipe, covered))
     cover = choose(problem, max_rules=recipe.max_rules)
     certificate = replace(cover.certificate.without_proof(), n_left_out=len(left_out))
+    if ended and certificate.status != Status.LIMITED:  # it knows of the last choice alone
+        certificate = replace(certificate, status=Status.TIME_LIMIT)
     uncovered = np.sort(np.concatenate([covered[_short(problem, cover)], left_out]))
     vote, votes_cut = _voting(pool, cover.rules, samples, recipe)
     return RuleCover(vote, certificate, uncovered, cut=cut, votes_cut=votes_cut)

@@ -13,6 +13,7 @@ import scipy.sparse
 from rulecover.clock import is_late
 from rulecover.coverage import smallest_uint
 from rulecover.parallel import map_tasks
+from rulecover.rules.applied import applied_in_time
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import Leaves, Tree, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints, UInts
@@ -21,8 +22,6 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 _PAIRS = 1 << 18
 #: The same where many columns are summed at once.
 _PAIRS_OF_COLUMNS = 1 << 20
-#: Rules that are applied at a time where there may be no time for all.
-_RULES_AT_A_TIME = 128
 #: From this many columns on they are summed at once.
 _MANY_COLUMNS = 4
 
@@ -267,13 +266,9 @@ def rule_candidates(
 
 def _covered_in_time(rules: RuleSet, X: Any, deadline: float | None) -> Bools:
     """Which samples each rule covers that there is time for, samples x rules; without rules, none."""
-    step = max(1, len(rules)) if deadline is None else _RULES_AT_A_TIME
-    parts: list[Bools] = []
-    for first in range(0, len(rules), step):
-        if parts and is_late(deadline):
-            break
-        parts.append(rules.take(np.arange(first, min(first + step, len(rules)))).apply(X).toarray())
-    return np.hstack(parts) if parts else np.zeros((X.shape[0], 1), dtype=bool)
+    if not len(rules):
+        return np.zeros((X.shape[0], 1), dtype=bool)
+    return np.hstack([part.toarray() for part in applied_in_time(rules, X, deadline)])
 
 
 def usual_depth(n_samples: float, n_classes: int) -> int:

@@ -14,6 +14,7 @@ from rulecover.setcover.greedy import Remaining, SamplesHere, dual_fitting, gree
 from rulecover.setcover.local import core_columns
 from rulecover.setcover.problem import TOLERANCE, Branch, CoveringProblem
 from rulecover.setcover.reduce import Reduced, reduced
+from rulecover.setcover.solver import check_time_limit
 from rulecover.typing import Floats, Ints
 
 #: Rules with a reduced cost below this are missing in the LP.
@@ -102,6 +103,7 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
     >>> bound.value, bound.min_rules
     (2.0, 2)
     """
+    check_time_limit(time_limit)
     deadline = deadline_of(time_limit, begin=time.perf_counter())
     fitted = fitted_bound(problem, greedy_picks(problem)[1])
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -59,5 +60,10 @@ def check_seed(random_state: int | None) -> None:
 
 def check_time_limit(time_limit: float | None) -> None:
     is_number = isinstance(time_limit, (int, float, np.number)) and not isinstance(time_limit, bool)
-    if time_limit is not None and (not is_number or not time_limit > 0):
+    if time_limit is not None and (not is_number or not time_limit > 0 or _is_beyond_floats(time_limit)):
         raise ValueError(f"time_limit is {time_limit!r}; give a positive number of seconds, or None for no limit.")
+
+
+def _is_beyond_floats(number: float) -> bool:
+    """Whether a whole number is larger than any finite float."""
+    return sys.float_info.max < number < math.inf

@@ -12,6 +12,7 @@ import pandas as pd
 from sklearn.frozen import FrozenEstimator
 
 from rulecover.targets.impurity import Impurity
+from rulecover.targets.origin import Origin
 from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats
 
@@ -57,8 +58,8 @@ class Target(ABC):
         """Raises unless the source model of an estimator of this name predicts such a target."""
 
     @abstractmethod
-    def centre(self, y: Array, weight: Floats | None) -> float:
-        """What is subtracted from y before a model is trained on it."""
+    def origin(self, y: Array, weight: Floats | None) -> Origin | None:
+        """How y is written for a model to be trained on, if not as it is."""
 
     @abstractmethod
     def samples(self, X: Any, y: Array, weight: Floats | None, plain: Floats | None, model: Any) -> Samples:

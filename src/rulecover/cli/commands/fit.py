@@ -46,7 +46,7 @@ from rulecover.export.exported import vote_of
 from rulecover.export.json_file import to_json
 from rulecover.files import whole_file
 from rulecover.report.words import score_table
-from rulecover.targets.numbers.samples import far_centre
+from rulecover.targets.numbers.samples import origin_of
 from rulecover.voting.vote import Vote
 
 #: From a trained model, rows and labels to a few rules.
@@ -326,9 +326,9 @@ def trained_forest(training: Training, table: Table, X: Any, y: Any, *, bars: Ba
     weight = sample_weights(X, y, None, class_weight(training.options.get("class_weight"), table))
     encoder = None if table.encoder is None else clone(table.encoder).fit(X)
     rows = X if encoder is None else encoder.transform(X)
-    centre = 0.0 if table.task == TaskName.CLASSES else far_centre(np.asarray(y, dtype=np.float64), weight)
-    grown = _grow(forest, rows, y - centre if centre else y, weight=weight, bars=bars)
-    model = CentredRegressor(grown, centre) if centre else grown
+    origin = None if table.task == TaskName.CLASSES else origin_of(np.asarray(y, dtype=np.float64), weight)
+    grown = _grow(forest, rows, y if origin is None else origin.written(y), weight=weight, bars=bars)
+    model = grown if origin is None else CentredRegressor(grown, *origin)
     return model if encoder is None else on_table(encoder, model)
 
 

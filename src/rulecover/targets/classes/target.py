@@ -44,8 +44,8 @@ class ClassTarget(Target):
                 f"{name_of(source)} is not a classifier, but {estimator} works on classifiers; give a classifier."
             )
 
-    def centre(self, y: Array, weight: Floats | None) -> float:
-        return 0.0
+    def origin(self, y: Array, weight: Floats | None) -> None:
+        return None
 
     def samples(self, X: Any, y: Array, weight: Floats | None, plain: Floats | None, model: Any) -> ClassSamples:
         # A model that only holds the settings of trees to come has seen no classes yet.

@@ -10,11 +10,15 @@ import numpy as np
 
 from rulecover.coverage import addable, exact_unit, multiples_of
 from rulecover.targets.numbers.evidence import NumberEvidence
+from rulecover.targets.origin import Origin
 from rulecover.targets.samples import Samples, repeats
 from rulecover.typing import Array, Floats, Ints
 
 #: Numbers are far from zero if their mean is this many standard deviations away: their squares lose half their digits.
 _FAR = 1e4
+#: Numbers are close together if their standard deviation is below this: scikit-learn splits no node of a variance of
+#: 2e-16, whatever the others have.
+_CLOSE = 2.0**-20
 
 
 def _centre_and_spread(y: Floats, weight: Floats | None) -> tuple[float, float]:
@@ -36,14 +40,20 @@ def _mean(values: Floats, weight: Floats | None) -> float:
     return float(addable(values * weight).sum() / weight.sum())
 
 
-def far_centre(y: Floats, weight: Floats | None) -> float:
-    """The mean, if numbers that differ are all far from zero; 0 if they are not.
+def origin_of(y: Floats, weight: Floats | None) -> Origin | None:
+    """How numbers that differ are written for trees if they are all far from zero, or close together; else ``None``.
 
-    >>> far_centre(np.array([1.0, 3.0]), None), round(far_centre(np.array([1e8, 1e8 + 2]), None))
-    (0.0, 100000001)
+    >>> origin_of(np.array([1.0, 3.0]), None), origin_of(np.array([0.0, 0.25]), None)
+    (None, None)
+    >>> origin_of(np.array([1e8, 1e8 + 2]), None), origin_of(np.array([0.0, 2.0**-30]), None) == (0.0, 2.0**-31)
+    (Origin(centre=100000001.0, unit=1.0), True)
     """
     centre, spread = _centre_and_spread(y, weight)
-    return centre if np.ptp(y) > 0 and abs(centre) > _FAR * spread else 0.0
+    if not np.ptp(y) > 0:
+        return None
+    unit = 2.0 ** np.floor(np.log2(spread)) if 0 < spread < _CLOSE else 1.0
+    origin = Origin(centre if abs(centre) > _FAR * spread else 0.0, float(unit))
+    return None if origin == Origin() else origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +105,8 @@ class NumberSamples(Samples):
 
     @cached_property
     def targets(self) -> Array:
-        centre = far_centre(self.y, self.weight)
-        return self.y - centre if centre else self.y
+        origin = origin_of(self.y, self.weight)
+        return self.y if origin is None else origin.written(self.y)
 
     @cached_property
     def totals(self) -> Floats:

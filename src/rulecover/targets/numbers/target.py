@@ -11,7 +11,8 @@ from sklearn.base import is_regressor
 from rulecover.exceptions import UnreadableModelError
 from rulecover.targets.impurity import Impurity
 from rulecover.targets.numbers.impurity import NUMERIC_CRITERIA, SquaredError
-from rulecover.targets.numbers.samples import NumberSamples, far_centre
+from rulecover.targets.numbers.samples import NumberSamples, origin_of
+from rulecover.targets.origin import Origin
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target, name_of
 from rulecover.typing import Array, Floats
@@ -68,8 +69,8 @@ class NumberTarget(Target):
                 f"give a regressor, or use {_classifier(estimator)}."
             )
 
-    def centre(self, y: Array, weight: Floats | None) -> float:
-        return far_centre(y, weight)
+    def origin(self, y: Array, weight: Floats | None) -> Origin | None:
+        return origin_of(y, weight)
 
     def samples(self, X: Any, y: Array, weight: Floats | None, plain: Floats | None, model: Any) -> NumberSamples:
         return NumberSamples.of(X, y, weight, scale=self.scale)
