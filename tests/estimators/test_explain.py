@@ -506,3 +506,16 @@ def test_a_path_of_no_rules_has_none() -> None:
     path = explain(rules[[]], X, Y, max_rules=3)
 
     assert len(path.rules_) == 0 and len(path.predict(X)) == len(Y)
+
+
+@pytest.mark.parametrize("method", ["path", "cover"])
+def test_rules_are_explained_on_lists_of_rows(method: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    rules = RuleSet.of_intervals(
+        [{2: (-np.inf, 2.5)}, {2: (2.5, 4.9)}, {2: (4.9, np.inf)}], [f"x{f}" for f in range(4)]
+    )
+
+    listed, plain = (explain(rules, rows, y, method=method, random_state=0) for rows in (X.tolist(), X))
+
+    assert listed.rules_.to_text() == plain.rules_.to_text()
+    np.testing.assert_array_equal(listed.predict(X.tolist()), plain.predict(X))

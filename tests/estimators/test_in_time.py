@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -611,3 +613,11 @@ def test_what_else_a_model_that_keeps_its_limit_warns_of_is_passed_on():
     assert limits[0] == pytest.approx(3.0, abs=0.5)
     assert trained is model
     assert model.time_limit == 9.0
+
+
+@pytest.mark.parametrize("model", [MIRCOClassifier(), RulePathClassifier(), RCBoostClassifier()], ids=repr)
+def test_lists_of_rows_are_rows_with_a_limit_too(model: Any) -> None:
+    X, y = load_iris(return_X_y=True)
+    limited = clone(model).set_params(time_limit=60, random_state=0).fit(X.tolist(), y.tolist())
+
+    assert to_json(limited.vote_) == to_json(clone(model).set_params(random_state=0).fit(X, y).vote_)

@@ -335,7 +335,7 @@ def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepa
     """
     estimator = inner_model(estimator)
     if isinstance(estimator, RuleSet):
-        return Trained(rules_on(estimator, recipe.names, X.shape[1]))
+        return Trained(rules_on(estimator, recipe.names, np.shape(X)[1]))
     if isinstance(estimator, FrozenEstimator):
         return Trained(estimator.fit(X, y).estimator)  # trains nothing, raises if it is not fitted
     if recipe.hidden is not None:
@@ -386,7 +386,7 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     if isinstance(model, RuleModel) and _takes_limit(model):
         return _within_limit(model, recipe.deadline, lambda: _fitted(model, X, y, weight, recipe))
     begin = time.perf_counter()
-    n_columns = 1 if issparse(X) else X.shape[1]  # of sparse rows most values are zeros
+    n_columns = 1 if issparse(X) else np.shape(X)[1]  # of sparse rows most values are zeros
     order = sampling_order(y, weight, classes=recipe.target.name == "classes", n_columns=n_columns)
     if order.least == len(order.rows):
         return Trained(_fitted(model, X, y, weight, recipe))
