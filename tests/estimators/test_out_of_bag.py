@@ -188,6 +188,8 @@ def test_a_model_is_asked_on_one_thread_as_sums_over_threads_differ_from_call_to
     class Threads:
         """Says on how many threads it answers."""
 
+        classes_ = np.array([0])
+
         def predict(self, X: Any) -> Any:
             return np.full(len(X), effective_n_jobs(4))
 

@@ -58,12 +58,8 @@ def check_seed(random_state: int | None) -> None:
         raise ValueError(f"random_state is {random_state!r}; give a whole number of at least 0, or None.")
 
 
-def check_time_limit(time_limit: float | None) -> None:
+def check_time_limit(time_limit: Any) -> None:
     is_number = isinstance(time_limit, (int, float, np.number)) and not isinstance(time_limit, bool)
-    if time_limit is not None and (not is_number or not time_limit > 0 or _is_beyond_floats(time_limit)):
+    beyond_floats = isinstance(time_limit, int) and time_limit > sys.float_info.max
+    if time_limit is not None and (not is_number or not time_limit > 0 or beyond_floats):
         raise ValueError(f"time_limit is {time_limit!r}; give a positive number of seconds, or None for no limit.")
-
-
-def _is_beyond_floats(number: float) -> bool:
-    """Whether a whole number is larger than any finite float."""
-    return sys.float_info.max < number < math.inf
