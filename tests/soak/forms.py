@@ -81,6 +81,7 @@ def _can_be_read_in_blocks(case: Case) -> bool:
         and settings.get("time_limit") is None
         and settings.get("prune") != "held-out"
         and not isinstance(settings.get("demand"), np.ndarray)
+        and (case.method == "MIRCO" or settings.get("model_share") is not None)  # the share by noise needs all, too
         and (case.method == "RulePath" or (case.target == "classes" and _is_greedy(settings.get("solver", "greedy"))))
     )
 
