@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -538,7 +539,6 @@ def test_a_model_of_categories_is_asked_about_plain_texts_and_numbers_as_well(ki
         assert few.fidelity(plain[rows]) == few.fidelity(frame[rows])
 
 
-@pytest.mark.skipif(not hasattr(xgboost.Booster, "get_categories"), reason="before 3.1 XGBoost takes any category")
 def test_a_category_that_xgboost_never_saw_is_refused_only_where_it_is_asked_about_it() -> None:
     frame, y = fruit()
     few = explain(xgb().fit(frame, y), frame, y, method="cover", fallback="model", max_rules=2)
@@ -547,6 +547,8 @@ def test_a_category_that_xgboost_never_saw_is_refused_only_where_it_is_asked_abo
     plain.loc[missed[0], "colour"] = "yellow"
     assert few.missed(plain)[missed[0]]
     np.testing.assert_array_equal(few.predict(plain.iloc[covered]), few.predict(frame.iloc[covered]))
+    said = r"^XGBClassifier does not predict .*`yellow`\); leave .*$"
+    takes_any = not hasattr(xgboost.Booster, "get_categories")  # before 3.1
     for ask in (few.predict, few.fidelity):
-        with pytest.raises(MismatchedDataError, match=r"^XGBClassifier does not predict .*`yellow`\); leave .*$"):
+        with nullcontext() if takes_any else pytest.raises(MismatchedDataError, match=said):
             ask(plain)

@@ -128,9 +128,10 @@ class BoosterClassifier(ClassifierMixin, _Booster):
 
         CatBoost knows which label each output stands for.
         """
-        if len(known := getattr(source, "classes_", ())):
-            return cls(source, ensemble, np.asarray(known))
         n, labels = max(2, _n_outputs(ensemble)), np.unique(np.asarray(y))
+        known = np.asarray(getattr(source, "classes_", ()))
+        if set(labels.tolist()) <= set(known.tolist()):  # older versions write True and False as texts
+            return cls(source, ensemble, known)
         if labels.dtype.kind in "biuf" and np.isin(labels, np.arange(n)).all():
             labels = np.arange(n).astype(labels.dtype)
         if len(labels) != n:
