@@ -40,7 +40,8 @@ def _fitted_to(f: Fitted, model: Any) -> Any:
 
 
 def a_fallback_can_be_changed_without_a_fit(f: Fitted) -> None:
-    if "fallback" not in f.case.settings:
+    """Unless held-out rows, of which some are missed, decide whether rules are pruned."""
+    if "fallback" not in f.case.settings or f.case.settings.get("prune") == "held-out":
         return
     others = set(voting_on(f.model._target).fallbacks) - ({"model"} if f.case.source in WITHOUT_SHARES else set())
     name = sorted(others)[f.case.seed % len(others)]
