@@ -30,7 +30,7 @@ EXPECTED: dict[str, str] = {
     # Trees of scikit-learn refuse it, too.
     r"ValueError: buffer source array is read-only": "gaps in float32, in memory that is not to be written to",
     r"^CatBoostError: .*All train targets are equal": "numbers that are rounded to one",
-    r"rules of .*\nUncoveredSamplesError: (in a fold, .*)?none of the \d+ samples is covered by a rule": "few rules or rows",
+    r"rules of .*\nUncoveredSamplesError: (in a fold, .*)?none of the \d+ samples is covered": "few rules or rows",
     r"^CatBoostError: .*All features are either constant or ignored": "few rows, in a fold fewer still",
 }
 
