@@ -157,6 +157,17 @@ def test_a_model_of_xgboost_that_is_none_is_refused(change: Any, message: str) -
         read_text(xgboost_model(change))
 
 
+def test_leaves_that_overflow_by_the_weight_of_their_tree_are_refused() -> None:
+    def overflow(learner: dict[str, Any]) -> None:
+        model = trees_of(learner)
+        tree, weights = model["trees"][0], [1e200] * len(model["trees"])
+        tree["split_conditions"][leaf(tree)] = 1e200
+        learner["gradient_booster"] = {"name": "dart", "gbtree": {"model": model}, "weight_drop": weights}
+
+    with pytest.raises(DamagedModelError, match="the value of a leaf is not finite"):
+        read_text(xgboost_model(overflow))
+
+
 def with_names(ends: list[int], letters: list[int]) -> Callable[[dict[str, Any]], None]:
     """Categories of every column of a model of XGBoost, as the file has them: all letters, and where names end."""
 

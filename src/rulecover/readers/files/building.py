@@ -123,8 +123,10 @@ class Nodes:
         return DamagedModelError(f"{self.where} is not a tree: {reason}; the model file is damaged: save it again.")
 
 
-def check_values(where: str, value: Floats) -> Floats:
-    """The values of leaves, if all are finite."""
+def check_values(where: str, value: Floats, scale: float = 1.0) -> Floats:
+    """The values of leaves times the scale of their tree, if all are finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = value * scale
     if not np.isfinite(value).all():
         raise DamagedModelError(
             f"{where}: the value of a leaf is not finite; the model file is damaged: save it again."

@@ -185,7 +185,7 @@ def _tree(
         feature=np.array([split.column for split in asked]),
         threshold=np.array([split.threshold for split in asked]),
         missing_left=np.array([split.missing_left for split in asked]),
-        value=check_values(where, value),
+        value=value,
         category=np.where(by_set, np.cumsum(by_set) - 1, -1),
         category_sets=sets,
         rewritten=from_float32,
@@ -212,9 +212,9 @@ def _symmetric_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tu
     path = np.arange(2**depth)
     leaf = n_inner + sum(((path >> k & 1) << (depth - 1 - k) for k in range(depth)), np.zeros_like(path))
     value = np.zeros((len(children), len(values) // 2**depth))
-    value[leaf] = _scaled(values, scale).reshape(2**depth, -1)
+    value[leaf] = values.reshape(2**depth, -1)
     splits = [levels[k] for k in range(depth) for _ in range(2**k)] + [None] * 2**depth
-    tree, number = _tree(field.where, splits, children, value, len(columns.name))
+    tree, number = _tree(field.where, splits, children, check_values(field.where, value, scale), len(columns.name))
     return tree, number[leaf]
 
 
@@ -232,7 +232,7 @@ def _grown_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[
         split = node.get("split")
         if split is None:
             splits.append(None)
-            values.append(_scaled(_leaf_value(node["value"]), scale))
+            values.append(_leaf_value(node["value"]))
             continue
         splits.append(columns.split(split))
         values.append(np.zeros(0))
@@ -241,14 +241,9 @@ def _grown_tree(field: Field, columns: _CatBoostColumns, scale: float) -> tuple[
     if any(len(value) not in (0, width) for value in values):
         raise field.wrong(f"a tree whose leaves have {width} values each")
     value = np.array([np.resize(value, width) if len(value) else np.zeros(width) for value in values])
-    tree, number = _tree(field.where, splits, np.array(children), value, len(columns.name))
-    return tree, number[_leaf_order(np.array(children))]
-
-
-def _scaled(values: Floats, scale: float) -> Floats:
-    """The values of leaves times the scale of the model; what is not finite is refused with the tree."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values * scale
+    scaled, nodes = check_values(field.where, value, scale), np.array(children)
+    tree, number = _tree(field.where, splits, nodes, scaled, len(columns.name))
+    return tree, number[_leaf_order(nodes)]
 
 
 def _leaf_value(field: Field) -> Floats:

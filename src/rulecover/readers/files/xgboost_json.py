@@ -104,7 +104,7 @@ def _tree(field: Field, n_features: int, weight: float) -> tuple[Tree, Ints]:
     param = field["tree_param"]
     n, width = param["num_nodes"].whole(at_least=1), param["size_leaf_vector"].whole()
     left, right = field["left_children"].ints(n), field["right_children"].ints(n)
-    value, is_leaf = _values(field, left == -1, max(width, 1)), left == -1
+    is_leaf = left == -1
     if width <= 1 and not np.array_equal(is_leaf, right == -1):
         raise field["right_children"].wrong("-1 where left_children are")
     with np.errstate(over="ignore"):
@@ -121,7 +121,7 @@ def _tree(field: Field, n_features: int, weight: float) -> tuple[Tree, Ints]:
         feature=field["split_indices"].ints(n),
         threshold=np.where(np.isinf(threshold), np.nan, threshold),
         missing_left=_flags(field["default_left"], n) != by_set,
-        value=value * weight,
+        value=check_values(field.where, _values(field, is_leaf, max(width, 1)), weight),
         category=category,
         category_sets=sets,
         rewritten=below_float32,
@@ -149,7 +149,7 @@ def _values(field: Field, is_leaf: Any, width: int) -> Floats:
         if place.min() < 0 or n_leaves * width > len(known):
             raise leaves.wrong(f"{width} numbers for each of {n_leaves} leaves")
         value = known[: len(known) // width * width].reshape(-1, width)[place]
-    return check_values(field.where, np.where(is_leaf[:, None], value, 0.0))
+    return np.where(is_leaf[:, None], value, 0.0)
 
 
 def _category_splits(field: Field, n: int, is_leaf: Any) -> tuple[Ints, tuple[Floats, ...]]:
