@@ -31,15 +31,20 @@ _WORTH = 2.0
 #: Where fewer than one row in this many was trained on, the time that all rows take is known to this factor only.
 _FAR, _FACTOR = 16, 4.0
 
+#: How many responses, one for each row and class, a path takes per second until it has a rule, roughly; with this many
+#: trees to choose rules from, half as many. And the seconds by which it may be late.
+_RESPONSES, _TREES, _LATE = 4e6, 250, 0.5
+
 #: Seconds that votes may take once time is up, and those that they have in any case.
 _TO_FIT, _AT_LEAST = 1.0, 0.5
 
 
 class SamplingOrder(NamedTuple):
-    """The rows to train on in the order in which they are taken, and how many of them must be taken at least."""
+    """The rows to train on in the order in which they are taken, how many of them must be taken, and their classes."""
 
     rows: Ints
     least: int
+    n_classes: int = 0
 
 
 def sampling_order(y: Array, weight: Floats | None, *, classes: bool, n_columns: int = 1) -> SamplingOrder:
@@ -74,7 +79,7 @@ def sampling_order(y: Array, weight: Floats | None, *, classes: bool, n_columns:
     rank = np.empty(len(rows), dtype=np.intp)
     rank[by_class] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     least = max(first, int(np.minimum(counts, 2).sum()))
-    return SamplingOrder(rows[np.argsort(rank >= 2, kind="stable")], min(least, len(rows)))
+    return SamplingOrder(rows[np.argsort(rank >= 2, kind="stable")], min(least, len(rows)), len(counts))
 
 
 def _to_train_on(y: Array, weight: Floats | None, *, classes: bool) -> Ints:
@@ -213,6 +218,30 @@ def in_time(ask: Callable[[Ints], T], rows: Ints, deadline: float | None) -> T:
         ask(rows[:few])
         check_in_time(deadline - (time.perf_counter() - begin) * len(rows) / few)
     return ask(rows)
+
+
+def rows_to_follow(samples: Samples, n_outputs: int, n_trees: int, deadline: float | None) -> Ints | None:
+    """The rows on which a path is followed, if there is no time to find a rule on all of them.
+
+    Parameters
+    ----------
+    samples
+        All rows.
+    n_outputs
+        How many responses each row has: one, or as many as there are classes.
+    n_trees
+        How many trees there are to choose rules from.
+    deadline
+        When the path ends, by `time.perf_counter`; all rows if there is none.
+    """
+    if deadline is None:
+        return None
+    seconds = max(_LATE, deadline + _LATE - time.perf_counter())
+    room = int(seconds * _RESPONSES / (n_outputs * (1 + n_trees / _TREES)))
+    if room >= len(samples.y):
+        return None
+    order = sampling_order(samples.y, samples.weight, classes=n_outputs > 1)
+    return np.sort(order.rows[: max(room, order.least)])
 
 
 def some_of(X: Any, rows: Ints) -> Any:

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,7 +41,13 @@ from rulecover.estimators.door import (
     rows_of,
     rules_on,
 )
-from rulecover.estimators.in_time import Halves, halves, sampling_order, trained_in_time
+from rulecover.estimators.fewer_trees import (
+    MANY_CLASSES,
+    has_trees_to_spare,
+    trained_with_fewer_trees,
+    with_share_of_trees,
+)
+from rulecover.estimators.in_time import Halves, SamplingOrder, halves, sampling_order, trained_in_time
 from rulecover.estimators.other_target import (
     CentredRegressor,
     CodedClassifier,
@@ -388,28 +395,70 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     begin = time.perf_counter()
     n_columns = 1 if issparse(X) else np.shape(X)[1]  # of sparse rows most values are zeros
     order = sampling_order(y, weight, classes=recipe.target.name == "classes", n_columns=n_columns)
-    if order.least == len(order.rows):
+    steps = halves(model) if isinstance(model, Pipeline) else Halves([], [("model", model)])
+    may_take_fewer = order.n_classes > MANY_CLASSES and has_trees_to_spare(steps.last)
+    if order.least == len(order.rows) and not may_take_fewer:
         return Trained(_fitted(model, X, y, weight, recipe))
-    # Texts that are in few rows must not be new to an encoder.
-    first, rest = halves(model) if isinstance(model, Pipeline) else Halves([], [("model", model)])
-    fitted = Halves([(name, clone(step, safe=False)) for name, step in first], rest)
-    seen = Pipeline(fitted.first).fit_transform(X, y) if first else X
+    train_on = _OnSomeRows.of(model, steps, Given(X, None, y, weight), recipe, len(order.rows))
+    again = time.perf_counter() - begin if steps.first else 0.0  # that long the first steps take once more
+    deadline = recipe.deadline - again
+    if may_take_fewer:
+        few = trained_with_fewer_trees(partial(train_on, order.rows[: order.least]), deadline)
+        if few is not None:
+            return _cut_short(few.model, order, order.least, len(y), few.in_words)
+    trained, size = trained_in_time(train_on, order, deadline)
+    return _cut_short(trained, order, size, len(y))
 
-    def train_on(rows: Ints) -> Any:
-        if len(rows) == len(order.rows):
-            return _fitted(model, X, y, weight, recipe)
+
+def _cut_short(model: Any, order: SamplingOrder, size: int, n_rows: int, cut: str = "") -> Trained:
+    """A model that was trained on the first of the rows, and in words what else was cut."""
+    if size == len(order.rows):
+        return Trained(model, cut)
+    said = [rows_in_words(size, n_rows), cut] if cut else [rows_in_words(size, n_rows)]
+    return Trained(model, " and ".join(said), np.sort(order.rows[:size]))
+
+
+@dataclass(frozen=True, eq=False)
+class _OnSomeRows:
+    """Trains a model on some of the rows, its first steps on all of them: texts in few rows must not be new to them.
+
+    Parameters
+    ----------
+    model, given, recipe
+        The model, the rows, and how it is trained.
+    n_rows
+        How many rows count.
+    fitted
+        The steps of the model; those in front of the first one with a model in it are fitted to all rows.
+    seen
+        The rows as the first steps pass them on.
+    """
+
+    model: Any
+    given: Given
+    recipe: Preparation
+    n_rows: int
+    fitted: Halves
+    seen: Any
+
+    @classmethod
+    def of(cls, model: Any, steps: Halves, given: Given, recipe: Preparation, n_rows: int) -> _OnSomeRows:
+        first = [(name, clone(step, safe=False)) for name, step in steps.first]
+        seen = Pipeline(first).fit_transform(given.X, given.y) if first else given.X
+        return cls(model, given, recipe, n_rows, Halves(first, steps.rest), seen)
+
+    def __call__(self, rows: Ints, share: float = 1.0) -> Any:
+        """The model, trained on these rows, with this share of its trees."""
+        y, weight = self.given.y, self.given.sample_weight
+        if share == 1.0 and len(rows) == self.n_rows:
+            return _fitted(self.model, self.given.X, y, weight, self.recipe)
         some = np.sort(rows)
         few = None if weight is None else weight[some]
-        last = _fitted(fresh(fitted.last), rows_of(seen, some), y[some], few, recipe)
-        if is_mixed(seen) or _has_pipeline(last):
-            last.predict(seen)  # an error if rows have texts that are new to it
-        return fitted.joined(last) if isinstance(model, Pipeline) else last
-
-    again = time.perf_counter() - begin if first else 0.0  # that long the first steps take once more
-    trained, size = trained_in_time(train_on, order, recipe.deadline - again)
-    if size == len(order.rows):
-        return Trained(trained)
-    return Trained(trained, rows_in_words(size, len(y)), np.sort(order.rows[:size]))
+        last = with_share_of_trees(fresh(self.fitted.last), share)
+        last = _fitted(last, rows_of(self.seen, some), y[some], few, self.recipe)
+        if is_mixed(self.seen) or _has_pipeline(last):
+            last.predict(self.seen)  # an error if rows have texts that are new to it
+        return self.fitted.joined(last) if isinstance(self.model, Pipeline) else last
 
 
 def _takes_limit(model: RuleModel) -> bool:

@@ -34,7 +34,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.in_time import in_time, some_of
+from rulecover.estimators.in_time import in_time, rows_to_follow, some_of
 from rulecover.estimators.other_target import inner_model
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
@@ -180,7 +180,7 @@ class RulePath(VotingModel):
         self._warn_of_kept()
         reason += self._left_out() + (_KEPT if kept else "")
         self.size_reason_ = reason + self._noted([each for each in (*cut, no_time) if each])
-        return self._finished(self.vote_, samples)
+        return self._finished(self.vote_, samples, prepared.samples)
 
     @staticmethod
     def _cut_reading(prepared: Prepared, data: PathData) -> str:
@@ -309,10 +309,13 @@ class RulePath(VotingModel):
         # A checkpoint is of candidates and a response, which must not depend on the clock.
         until = deadline if self.checkpoint is None else None
         begin = time.perf_counter()
+        everything, n_classes = prepared.samples, len(self._target.of(prepared.samples).classes)
+        n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
+        some = rows_to_follow(everything, n_classes if n_classes > 2 else 1, n_trees, until)
+        prepared = prepared if some is None else prepared.among(some)
         samples, halfway = prepared.samples, None if until is None else (begin + until) / 2
         candidates = self._candidates(prepared, halfway)
         # To ask all trees what they predict takes as long as to read them, roughly.
-        n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
         share = 0.0 if is_late(until, asking) else self._share(X)
         target = self._target.of(samples)
@@ -321,15 +324,18 @@ class RulePath(VotingModel):
         response = softened_response(samples, target, honest, share, calibrate=calibrate, deadline=until)
         recipe = replace(self._recipe(candidates, samples, response.noise), deadline=deadline)
         self._family = rule_path(samples, candidates, response.values, recipe)
+        if some is not None:
+            self._family = self._family.counted_on(everything)
         self.n_candidate_rules_ = self._family.n_candidates
         self._take(self._family.largest)
-        cut = "" if share == self._share(X) else "rules were chosen by the labels alone"
+        cut = [] if some is None else [f"rules were chosen on {len(some):,} of {len(everything.y):,} rows"]
+        cut += [] if share == self._share(X) else ["rules were chosen by the labels alone"]
         return PathData(
             samples,
             prepared.rows,
             candidates,
             response,
-            cut,
+            " and ".join(cut),
             drawn_from=None if _is_unknown(prepared) else prepared.drawn_from,
             all_trained=not prepared.cut,
         )

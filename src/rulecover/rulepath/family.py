@@ -9,7 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rulecover.pool import with_evidence
 from rulecover.rules.ruleset import RuleSet
+from rulecover.targets.impurity import Price
+from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Answer, Classes
@@ -65,6 +68,11 @@ class RuleFamily:
     make_vote: MakeVote
     least: int = 0
     n_candidates: int = 0
+
+    def counted_on(self, samples: Samples) -> RuleFamily:
+        """The same rules and votes, with evidence from these samples."""
+        price = Price(self.target.impurity)
+        return replace(self, rules=with_evidence(samples, self.rules, price).shown_for(samples.X))
 
     @property
     def largest(self) -> int:

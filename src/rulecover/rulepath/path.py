@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rulecover.coverage import addable
-from rulecover.pool import with_evidence
 from rulecover.rulepath.candidates import Candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
@@ -20,7 +19,6 @@ from rulecover.rulepath.response import ridge_by_noise
 from rulecover.rulepath.squares import ForwardFit, Terms
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
-from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.targets.target import Target
 from rulecover.typing import Floats
@@ -112,9 +110,9 @@ def rule_path(samples: Samples, candidates: Candidates, response: Floats, recipe
         verbose=recipe.verbose,
     )
     rules = path.rules if recipe.given is None else recipe.given.join(path.rules)
-    rules = with_evidence(samples, rules, Price(recipe.target.impurity)).shown_for(samples.X)
     votes, loss = recipe.steps.votes(path, samples, response)
-    return RuleFamily(rules, votes, loss, recipe.target, recipe.steps.make_vote, path.least, len(choice))
+    family = RuleFamily(rules, votes, loss, recipe.target, recipe.steps.make_vote, path.least, len(choice))
+    return family.counted_on(samples)
 
 
 def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candidates:
