@@ -104,6 +104,17 @@ def test_the_file_has_a_rule_a_line_and_the_same_model_gives_the_same_text() -> 
     assert sum(line.startswith('{"clauses"') for line in texts[0].splitlines()) == len(models[0].rules_)
 
 
+def test_a_clause_that_only_missing_values_meet_survives() -> None:
+    written = changed(*CLAUSE, to={"column": 0, "above": 2.0, "up_to": 2.0, "missing": True})
+    vote = from_json(json.dumps(written))
+
+    assert vote.rules.apply(np.array([[np.nan, 0.0], [2.0, 0.0], [3.0, 0.0]])).toarray()[:, 0].tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
 # What is refused ----------------------------------------------------------------------------------------------------
 
 
@@ -148,6 +159,7 @@ MISTAKES = {
     "an interval of no value": (changed(*CLAUSE, "up_to", to=0.0), "no value is above 0.0"),
     "bounds and codes": (changed(*CLAUSE, "in", to=[1.0]), "rules/0/clauses/0"),
     "votes too few": (changed("rules", 0, "votes", to=[1.0]), "where 2 are needed"),
+    "votes of a fallback for some rules": (changed("rules", 0, "afar", to=[0.5, 0.5]), "afar"),
     "votes of text": (changed("rules", 0, "votes", to=["a", "b"]), "votes"),
     "votes without bound": (changed("rules", 0, "votes", to=[10**400, 1]), "rules"),
     "totals of nothing": (changed("totals", to=[0.0, 0.0]), "must be positive"),
