@@ -40,6 +40,9 @@ FEWEST_FETCHED = 1000
 #: Seconds that a choice of rules has in any case.
 _LEAST = 0.01
 
+#: How many times as many rules there may be after another round.
+MORE_RULES = 1.5
+
 #: Options of covers that ask for something other than one rule for every row, each row counting once.
 _OTHER_COVERS = ("demand", "max_rules", "class_weight")
 
@@ -130,11 +133,10 @@ def cover_table(
         the same.
     time_limit
         Seconds for everything, no limit by default. At most half of what is left once the sample is there is for the
-        first choice of rules, then rows that are missed are repaired as long as there is time. Rows that are still
-        missed stay uncovered, and are predicted by the fallback; `table_cover_` and a `CutShortWarning` say how many
-        they are. Counting all rows at the end is always done. What cannot be cut is a query: the sample, one for each
-        round of repair, and the count at the end, each a pass over the table. A round is not begun if it would end too
-        late, judged by the last query and the last choice.
+        first choice of rules, which are counted on all rows at once; then rows that are missed are repaired as long as
+        there is time. Rows that are still missed stay uncovered, and are predicted by the fallback; `table_cover_` and
+        a `CutShortWarning` say how many they are. What cannot be cut is a query, and the fit of the votes to what was
+        counted: another round, and another count, are not begun if they would end too late, judged by those before.
     **options
         Those of `MIRCOClassifier`, except `demand`, `max_rules` and `class_weight`. Rules are not pruned
         unless ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer
@@ -166,19 +168,18 @@ def cover_table(
     place = table_of(table, connection, dialect)
     wanted = _columns(model, place, target)
     clock = _Clock(time_limit, deadline_of(time_limit, begin=begin))
-    first = clock.counted(lambda: _first_rows(place, wanted, sample, _seed(random_state)))
+    first = clock.asked(lambda: _first_rows(place, wanted, sample, _seed(random_state)))
     settings: dict[str, Any] = {"prune": False, **options, "random_state": random_state}
     few = clock.chosen(lambda limit: explain(model, *_split(first, target), method="cover", **(settings | limit)))
     found = _Repair(few, place, target, at_most=max(len(first), FEWEST_FETCHED), clock=clock)
-    rules, fetched = found.repaired(few.rules_, first)
-    few = found.finished(rules, n_sampled=len(first), n_fetched=len(fetched))
+    few = found.covered(first)
     clock.warn_of_cuts(few.table_cover_)
     return few
 
 
 @dataclass(eq=False)
 class _Clock:
-    """The time there is, and what the last query and the last choice took of it.
+    """The time there is, and what it takes to ask for rows, to choose rules, and to finish a model of them.
 
     Parameters
     ----------
@@ -190,21 +191,36 @@ class _Clock:
 
     time_limit: float | None
     end: float | None
-    counting: float = 0.0
+    asking: float = 0.0
     choosing: float = 0.0
+    finishing: float = 0.0
     was_cut: bool = False
 
-    @property
-    def has_round(self) -> bool:
-        """Whether there is time for another query and choice, and for the count at the end."""
-        return not is_late(self.end, seconds=2 * self.counting + self.choosing)
+    def has_round(self, n_rules: int) -> bool:
+        """Whether there is time to ask and to choose once more, and to finish a model of more rules than these."""
+        return not is_late(self.end, seconds=self.asking + self.choosing + self._to_finish(MORE_RULES * n_rules))
 
-    def counted(self, ask: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    def can_finish(self, n_rules: int) -> bool:
+        """Whether there is time, or a second more, to finish a model of this many rules."""
+        return not is_late(self.end, seconds=self._to_finish(n_rules) - 1.0)
+
+    def _to_finish(self, n_rules: float) -> float:
+        """Rules twice as many overlap in four times as many ways, roughly."""
+        return self.finishing * n_rules**2
+
+    def asked(self, ask: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """What a query returns."""
         begin = time.perf_counter()
         found = ask()
-        self.counting = time.perf_counter() - begin
+        self.asking = time.perf_counter() - begin
         return found
+
+    def finished(self, finish: Callable[[RuleSet], MIRCOClassifier], rules: RuleSet) -> MIRCOClassifier:
+        """The model of these rules."""
+        begin = time.perf_counter()
+        few = finish(rules)
+        self.finishing = (time.perf_counter() - begin) / len(rules) ** 2
+        return few
 
     def chosen(self, choose: Callable[[dict[str, float]], MIRCOClassifier]) -> MIRCOClassifier:
         """A model that is fitted within half of the time that is left before the count at the end."""
@@ -214,7 +230,7 @@ class _Clock:
         else:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
-                few = choose({"time_limit": max(_LEAST, (self.end - begin - self.counting) / 2)})
+                few = choose({"time_limit": max(_LEAST, (self.end - begin - self.asking) / 2)})
             for each in caught:
                 if issubclass(each.category, CutShortWarning):  # of a part of the time, which nobody has set
                     self.was_cut = True
@@ -250,9 +266,22 @@ class _Repair:
     clock: _Clock
     n_rounds: int = 0
 
+    def covered(self, first: pd.DataFrame) -> MIRCOClassifier:
+        """A model of rules that cover every row, or as many rows as there is time for."""
+        rules = self.few.rules_
+        before = None
+        if self.clock.end is not None:  # if time is up, this is what there is
+            before = self.clock.finished(lambda some: self.finished(some, first, len(first)), rules)
+            if before.table_cover_.certificate.is_cover:
+                return before
+        more, fetched = self.repaired(rules, first)
+        if before is not None and (len(more) == len(rules) or not self.clock.can_finish(len(more))):
+            return before
+        return self.finished(more, fetched, len(first))
+
     def repaired(self, rules: RuleSet, fetched: pd.DataFrame) -> tuple[RuleSet, pd.DataFrame]:
         """These rules and others, until every row is covered or time is up; and all rows that were fetched."""
-        while self.clock.has_round:
+        while self.clock.has_round(len(rules)):
             missed = self._missed(rules, list(fetched))
             if not len(missed):
                 break
@@ -271,7 +300,7 @@ class _Repair:
 
     def _missed(self, rules: RuleSet, columns: list[str]) -> pd.DataFrame:
         """Some of the rows that no rule covers."""
-        return self.clock.counted(lambda: self.place.missed(rules_alone(rules), columns, self.at_most))
+        return self.clock.asked(lambda: self.place.missed(rules_alone(rules), columns, self.at_most))
 
     def _with_rules_for(self, rules: RuleSet, fetched: pd.DataFrame) -> RuleSet:
         """The rules, and those of a cover of all rows that were fetched: the cheapest of both are chosen at the end."""
@@ -286,7 +315,7 @@ class _Repair:
         both = rules.join(again.rules_)
         return rule_pool(samples, both.take(both.clauses.first_of_equal()), again._price()).rules
 
-    def finished(self, rules: RuleSet, *, n_sampled: int, n_fetched: int) -> MIRCOClassifier:
+    def finished(self, rules: RuleSet, fetched: pd.DataFrame, n_sampled: int) -> MIRCOClassifier:
         """The model of the rules that are not redundant, counted on all rows."""
         groups = self.place.groups(rules_alone(rules), self.target)
         classes = self.few.classes_
@@ -300,7 +329,7 @@ class _Repair:
             certificate,
             float(cost[kept].sum()),
             n_sampled=n_sampled,
-            n_repaired=n_fetched - n_sampled,
+            n_repaired=len(fetched) - n_sampled,
             n_dropped=len(rules) - len(kept),
             n_rounds=self.n_rounds,
             status=Status.FEASIBLE if in_time else Status.TIME_LIMIT,
