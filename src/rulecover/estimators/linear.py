@@ -192,10 +192,10 @@ def linear_rules(
     check_is_fitted(model)
     rules = RuleTransformer(FrozenEstimator(model), sparse_output=True)
     weight = sample_weights(X, np.asarray(y), sample_weight, None)
-    regression = _lasso(C, y, weight) if is_regressor(model) else _logistic(C)
     if time_limit is not None:
-        limits = _Limits(float(time_limit), begin, begin + float(time_limit))
-        return _fitted_in_time(make_pipeline(rules.fit(X, y), regression), X, np.asarray(y).ravel(), weight, limits)
+        seconds = float(time_limit)
+        return _fitted_in_time(rules.fit(X, y), X, np.asarray(y).ravel(), weight, C, begin=begin, seconds=seconds)
+    regression = _lasso(C, y, weight) if is_regressor(model) else _logistic(C)
     weights = {} if weight is None else {f"{type(regression).__name__.lower()}__sample_weight": weight}
     return make_pipeline(rules, regression).fit(X, y, **weights)
 
@@ -216,14 +216,6 @@ def _lasso(C: float, y: Any, weight: Floats | None) -> Lasso:
 
 
 # In time --------------------------------------------------------------------------------------------------------------
-
-
-class _Limits(NamedTuple):
-    """A limit in seconds, and when the time begins and ends, by `time.perf_counter`."""
-
-    seconds: float
-    begin: float
-    end: float
 
 
 class _Weighing(NamedTuple):
@@ -266,29 +258,32 @@ class _Weighing(NamedTuple):
         return done >= most
 
 
-def _fitted_in_time(model: Pipeline, X: Any, y: Array, weight: Floats | None, limits: _Limits) -> Pipeline:
-    """The fitted pipeline, of rules that are fitted already and a regression that is not."""
-    rules, regression = model[0], model[-1]
-    order = sampling_order(y, weight, classes=not is_regressor(regression), n_columns=len(rules.estimator_.rules_))
+def _fitted_in_time(
+    rules: RuleTransformer, X: Any, y: Array, weight: Floats | None, C: float, *, begin: float, seconds: float
+) -> Pipeline:
+    """The rules with a regression on the columns that they make of all rows, or of some, in time from `begin` on."""
+    classes = not is_regressor(rules.estimator_)
+    order = sampling_order(y, weight, classes=classes, n_columns=len(rules.estimator_.rules_))
 
     def begun(rows: Ints) -> tuple[_Weighing, bool, float]:
         """The first iterations on some of the rows, whether they were enough, and the seconds of each."""
-        if len(rows) == len(order.rows):
-            weighing = _Weighing(rules.transform(X), y, weight, regression)
-        else:
+        mine, target, counted = X, y, weight
+        if len(rows) < len(order.rows):
             some = np.sort(rows)
-            part = None if weight is None else weight[some]
-            weighing = _Weighing(rules.transform(_safe_indexing(X, some)), y[some], part, regression)
-        begin = time.perf_counter()
+            mine, target = _safe_indexing(X, some), y[some]
+            counted = None if weight is None else weight[some]
+        regression = _logistic(C) if classes else _lasso(C, target, counted)
+        weighing = _Weighing(rules.transform(mine), target, counted, regression)
+        start = time.perf_counter()
         enough = weighing.converges(min(_FIRST, regression.max_iter))
-        return weighing, enough, (time.perf_counter() - begin) / _FIRST
+        return weighing, enough, (time.perf_counter() - start) / _FIRST
 
-    (weighing, enough, seconds), size = trained_in_time(begun, order, limits.begin + _SHARE * limits.seconds)
-    converged = enough or weighing.converges_by(limits.end, seconds)
+    (weighing, enough, each), size = trained_in_time(begun, order, begin + _SHARE * seconds)
+    converged = enough or weighing.converges_by(begin + seconds, each)
     cut = [] if size == len(order.rows) else [f"the weights are those of {size:,} of {len(order.rows):,} rows"]
     if not converged:
         cut.append("they did not converge" if cut else "the weights did not converge")
     if cut:
-        said = f"time_limit is {limits.seconds:g} s: {' and '.join(cut)}"
+        said = f"time_limit is {seconds:g} s: {' and '.join(cut)}"
         warnings.warn(f"{said}; give more time, or a model of fewer rules.", CutShortWarning, stacklevel=3)
-    return model
+    return make_pipeline(rules, weighing.regression)
