@@ -21,7 +21,7 @@ class MismatchedDataError(RulecoverError, ValueError):
 
 
 class MemoryLimitError(RulecoverError, ValueError):
-    """A memory limit below what fitting must keep of each row; the message has what is needed."""
+    """A memory limit below what must be kept, such as what fitting keeps of each row."""
 
 
 class RuleTextError(RulecoverError, ValueError):

@@ -18,11 +18,11 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from rulecover import RulePathClassifier, certify, cover_table, explain, open_table, read_trees
+from rulecover import RulePathClassifier, Summary, certify, cover_table, explain, open_table, read_trees
 from rulecover.counting import cover_table as module
 from rulecover.counting import groups
 from rulecover.data.encoder import TableEncoder
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import CutShortWarning, MismatchedDataError
 from rulecover.voting.classes import log_odds_votes
 
 
@@ -157,8 +157,8 @@ def test_what_cannot_be_covered_is_said_in_one_line(monkeypatch: pytest.MonkeyPa
             cover_table(forest, small, target="kind", sample=sample)
     with pytest.raises(ValueError, match="demand is 2, but the rules of cover_table cover every row once"):
         cover_table(forest, small, target="kind", demand=2)
-    with pytest.raises(ValueError, match="time_limit is 3, but how long a database or library counts cannot be"):
-        cover_table(forest, small, target="kind", time_limit=3)
+    with pytest.raises(ValueError, match="time_limit is 0"):
+        cover_table(forest, small, target="kind", time_limit=0)
     new = small.assign(kind=np.where(np.arange(200) == 150, "new", small["kind"]))
     with pytest.raises(
         MismatchedDataError, match=r"the target is 'new' in some rows .* not a class of the model: 'a', 'b'"
@@ -216,3 +216,93 @@ def test_a_model_that_is_fitted_again_forgets_the_table() -> None:
         fitted.fit(frame[["x"]], frame["y"])
 
         assert not hasattr(fitted, "table_cover_") and not hasattr(fitted, "n_sampled_rows_")
+
+
+# Time limits ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pandas", "DuckDB, SQL", "SQLite"])
+def test_with_time_to_spare_the_model_is_that_of_no_limit(name: str) -> None:
+    forest, frame = rows()
+    frame = frame[:2000]
+    corner = frame.sort_values("rule_0")[:200]
+    few = cover_table(forest, **PLACES[name](frame), target="kind", sample=corner, solver="greedy")
+
+    timed = cover_table(forest, **PLACES[name](frame), target="kind", sample=corner, solver="greedy", time_limit=600)
+
+    assert timed.rules_.to_text() == few.rules_.to_text() and timed.time_limit == 600
+    np.testing.assert_array_equal(timed.vote_.votes, few.vote_.votes)
+    assert few.table_cover_.n_rounds > 0 and str(timed.table_cover_) == str(few.table_cover_)
+    assert timed.table_cover_.status == "feasible" and timed.table_cover_.n_uncovered == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["pandas", "DuckDB, SQL", "SQLite"])
+def test_rows_that_there_is_no_time_for_are_left_uncovered_and_counted(name: str) -> None:
+    forest, frame = rows()
+    X = frame.drop(columns="kind")
+    corner = frame.sort_values("rule_0")[:200]
+
+    with pytest.warns(
+        CutShortWarning, match=r"time_limit is 1e-06 s: .* of 3,000 rows are not covered, after 0 rounds"
+    ):
+        few = cover_table(forest, **PLACES[name](frame), target="kind", sample=corner, time_limit=1e-6)
+
+    proved, missed = few.table_cover_, few.missed(X)
+    assert proved.status == "time limit" and 0 < proved.n_uncovered == missed.sum() < len(frame)
+    assert f"{proved.n_uncovered:,} of 3,000 rows" in str(proved) and "are not covered by any rule" in str(proved)
+    assert str(proved).endswith("The time limit ended the repair before every row was covered.")
+    assert set(few.predict(X[missed])) <= {"a", "b", "c"}
+    assert few.rules_.evidence.samples.tolist() == few.apply(X).sum(axis=0).tolist()
+
+
+@pytest.mark.slow
+def test_rounds_of_repair_are_not_begun_if_they_would_end_too_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    forest, frame = rows()
+    monkeypatch.setattr(module, "FEWEST_FETCHED", 20)
+    corner = frame.sort_values("rule_0")[:20]
+    begun: list[int] = []
+
+    def two_rounds(clock: Any, n_rules: int) -> bool:
+        begun.append(n_rules)
+        return len(begun) <= 2
+
+    monkeypatch.setattr(module._Clock, "has_round", two_rounds)
+    with pytest.warns(
+        CutShortWarning, match="rows are not covered, after 2 rounds of repair; give more time, or a larg"
+    ):
+        few = cover_table(forest, frame, target="kind", sample=corner, time_limit=600)
+
+    assert few.table_cover_.n_rounds == 2 and begun == sorted(begun)
+    monkeypatch.setattr(module._Clock, "can_finish", lambda clock, n_rules: False)
+    begun.clear()
+    with pytest.warns(CutShortWarning, match="after 0 rounds of repair"):
+        first = cover_table(forest, frame, target="kind", sample=corner, time_limit=600)
+
+    assert first.table_cover_.n_uncovered > few.table_cover_.n_uncovered > 0
+
+
+def test_a_choice_that_was_cut_short_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    forest, frame = rows()
+    chosen = module._Clock.chosen
+
+    def cut(clock: Any, choose: Any) -> Any:
+        few = chosen(clock, choose)
+        clock.was_cut = True
+        return few
+
+    monkeypatch.setattr(module._Clock, "chosen", cut)
+    with pytest.warns(CutShortWarning, match="time_limit is 60 s: a choice of rules was cut short; give more time"):
+        few = cover_table(forest, frame[:60], target="kind", sample=60, solver="greedy", time_limit=60)
+
+    assert few.table_cover_.certificate.is_cover and few.table_cover_.status == "time limit"
+    assert str(few.table_cover_).endswith("The time limit ended a choice of rules before it was done.")
+
+
+def test_a_report_of_a_cover_of_a_table_has_no_certificate_of_its_rows() -> None:
+    frame = pd.DataFrame({"x": np.arange(60.0)}).assign(y=np.arange(60) % 7 > 3)
+    tree = DecisionTreeClassifier(max_depth=3).fit(frame[["x"]], frame["y"])
+    few = cover_table(tree, frame, target="y", sample=30)
+
+    assert Summary.of(few, frame[["x"]], frame["y"], title="rows").certificate is None

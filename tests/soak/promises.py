@@ -426,7 +426,8 @@ def rules_weigh_in_a_linear_model(f: Fitted) -> None:
     if not len(f.model.rules_):
         return
     weight = {} if f.case.weight is None else {"sample_weight": f.case.weight}
-    model = linear_rules(f.model, f.data.X, f.data.y, C=(0.05, 1.0, 20.0)[f.case.seed % 3], **weight)
+    settings = {"C": (0.05, 1.0, 20.0)[f.case.seed % 3], "time_limit": (None, 1000.0)[f.case.seed % 2]}
+    model = linear_rules(f.model, f.data.X, f.data.y, **settings, **weight)
     columns, linear = f.model.apply(f.data.asked).astype(float), model[-1]
     if f.case.target == "numbers":
         assert_close(model.predict(f.data.asked), columns @ linear.coef_ + linear.intercept_)

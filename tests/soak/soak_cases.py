@@ -154,6 +154,7 @@ def _taken(value: Any, rows: np.ndarray, n: int) -> Any:
 SOLVERS = (
     *("greedy", "greedy", Greedy(), Greedy("strong"), Greedy(bound="lp"), Greedy(slack=0.5)),
     *(Search(effort=0.02), Exact(effort=0.02)),
+    *(Search(effort=0.02, memory_limit=20_000), Exact(effort=0.02, memory_limit="100KB")),
 )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import time
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +15,16 @@ import pandas as pd
 from sklearn.base import is_regressor
 from sklearn.utils import check_random_state
 
+from rulecover.clock import deadline_of, is_late
 from rulecover.counting.certificate import TableCertificate
 from rulecover.counting.certify import table_of
 from rulecover.counting.groups import RowGroups
 from rulecover.counting.script import check_columns, rules_alone
 from rulecover.data.frames import as_spelled, is_frame
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import CutShortWarning, MismatchedDataError
 from rulecover.readers import read_trees
 from rulecover.rules.ruleset import RuleSet
+from rulecover.setcover import Status
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.typing import Floats
 
@@ -32,6 +36,12 @@ if TYPE_CHECKING:
 
 #: Missed rows that are fetched at a time, if the sample is smaller.
 FEWEST_FETCHED = 1000
+
+#: Seconds that a choice of rules has in any case.
+_LEAST = 0.01
+
+#: How many times as many rules there may be after another round.
+MORE_RULES = 1.5
 
 #: Options of covers that ask for something other than one rule for every row, each row counting once.
 _OTHER_COVERS = ("demand", "max_rules", "class_weight")
@@ -53,6 +63,8 @@ class TableCover:
         How many rules were left out in the end, since the others cover all rows at a lower cost.
     n_rounds
         How often rows were missed and fetched.
+    status
+        "time limit" where the time for a choice was up before it was done, or for repair before every row was covered.
     """
 
     certificate: TableCertificate
@@ -61,6 +73,12 @@ class TableCover:
     n_repaired: int
     n_dropped: int
     n_rounds: int
+    status: Status = Status.FEASIBLE
+
+    @property
+    def n_uncovered(self) -> int:
+        """How many rows are not covered by any rule, since the time for repair was up."""
+        return int(self.certificate.n_missed.sum())
 
     def __str__(self) -> str:
         repairs = f" and {self.n_repaired:,} that its rules missed" if self.n_repaired else ""
@@ -68,7 +86,16 @@ class TableCover:
             f"{self.certificate} The coverage, the counts, the cost ({self.cost:.4g}) and the votes are those of all "
             f"rows. The {len(self.certificate.rules)} rules were chosen on a sample of {self.n_sampled:,} rows"
             f"{repairs}; none of them is redundant on all rows, but no lower bound on the cost is proved."
+            f"{self._cut}"
         )
+
+    @property
+    def _cut(self) -> str:
+        """What time cut short, as a sentence after others."""
+        if self.status != Status.TIME_LIMIT:
+            return ""
+        what = "the repair before every row was covered" if self.n_uncovered else "a choice of rules before it was done"
+        return f" The time limit ended {what}."
 
 
 def cover_table(
@@ -80,6 +107,7 @@ def cover_table(
     random_state: int | np.random.RandomState | None = 0,
     connection: Any = None,
     dialect: str | None = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> MIRCOClassifier:
     """A cover of all rows of a table that stays where it is, chosen on a few of them.
@@ -103,8 +131,14 @@ def cover_table(
     random_state
         The seed of the sample and of the choice, ``None`` for another one each time. Databases may draw other rows all
         the same.
+    time_limit
+        Seconds for everything, no limit by default. At most half of what is left once the sample is there is for the
+        first choice of rules, which are counted on all rows at once; then rows that are missed are repaired as long as
+        there is time. Rows that are still missed stay uncovered, and are predicted by the fallback; `table_cover_` and
+        a `CutShortWarning` say how many they are. What cannot be cut is a query, and the fit of the votes to what was
+        counted: another round, and another count, are not begun if they would end too late, judged by those before.
     **options
-        Those of `MIRCOClassifier`, except `demand`, `max_rules`, `class_weight` and `time_limit`. Rules are not pruned
+        Those of `MIRCOClassifier`, except `demand`, `max_rules` and `class_weight`. Rules are not pruned
         unless ``prune=True`` is given: clauses would be dropped by the few rows that were fetched, which makes fewer
         and shorter rules that are less accurate on all rows.
 
@@ -128,16 +162,97 @@ def cover_table(
     """
     from rulecover.estimators.explain import explain
 
-    _check_options(options)
+    begin = time.perf_counter()
+    _check_options(options, time_limit)
     _check_classes(model)
     place = table_of(table, connection, dialect)
     wanted = _columns(model, place, target)
-    first = _first_rows(place, wanted, sample, _seed(random_state))
-    settings = {"prune": False, **options, "random_state": random_state}
-    few = explain(model, *_split(first, target), method="cover", **settings)
-    found = _Repair(few, place, target, at_most=max(len(first), FEWEST_FETCHED))
-    rules, fetched = found.repaired(few.rules_, first)
-    return found.finished(rules, n_sampled=len(first), n_fetched=len(fetched))
+    clock = _Clock(time_limit, deadline_of(time_limit, begin=begin))
+    first = clock.asked(lambda: _first_rows(place, wanted, sample, _seed(random_state)))
+    settings: dict[str, Any] = {"prune": False, **options, "random_state": random_state}
+    few = clock.chosen(lambda limit: explain(model, *_split(first, target), method="cover", **(settings | limit)))
+    found = _Repair(few, place, target, at_most=max(len(first), FEWEST_FETCHED), clock=clock)
+    few = found.covered(first)
+    clock.warn_of_cuts(few.table_cover_)
+    return few
+
+
+@dataclass(eq=False)
+class _Clock:
+    """The time there is, and what it takes to ask for rows, to choose rules, and to finish a model of them.
+
+    Parameters
+    ----------
+    time_limit, end
+        The limit in seconds, and when time is up, by `time.perf_counter`.
+    was_cut
+        Whether a choice was cut short.
+    """
+
+    time_limit: float | None
+    end: float | None
+    asking: float = 0.0
+    choosing: float = 0.0
+    finishing: float = 0.0
+    was_cut: bool = False
+
+    def has_round(self, n_rules: int) -> bool:
+        """Whether there is time to ask and to choose once more, and to finish a model of more rules than these."""
+        return not is_late(self.end, seconds=self.asking + self.choosing + self._to_finish(MORE_RULES * n_rules))
+
+    def can_finish(self, n_rules: int) -> bool:
+        """Whether there is time, or a second more, to finish a model of this many rules."""
+        return not is_late(self.end, seconds=self._to_finish(n_rules) - 1.0)
+
+    def _to_finish(self, n_rules: float) -> float:
+        """Rules twice as many overlap in four times as many ways, roughly."""
+        return self.finishing * n_rules**2
+
+    def asked(self, ask: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """What a query returns."""
+        begin = time.perf_counter()
+        found = ask()
+        self.asking = time.perf_counter() - begin
+        return found
+
+    def finished(self, finish: Callable[[RuleSet], MIRCOClassifier], rules: RuleSet) -> MIRCOClassifier:
+        """The model of these rules."""
+        begin = time.perf_counter()
+        few = finish(rules)
+        self.finishing = (time.perf_counter() - begin) / len(rules) ** 2
+        return few
+
+    def chosen(self, choose: Callable[[dict[str, float]], MIRCOClassifier]) -> MIRCOClassifier:
+        """A model that is fitted within half of the time that is left before the count at the end."""
+        begin = time.perf_counter()
+        if self.end is None:
+            few = choose({})
+        else:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                few = choose({"time_limit": max(_LEAST, (self.end - begin - self.asking) / 2)})
+            for each in caught:
+                if issubclass(each.category, CutShortWarning):  # of a part of the time, which nobody has set
+                    self.was_cut = True
+                else:
+                    warnings.warn(each.message, stacklevel=3)
+            few.set_params(time_limit=self.time_limit)
+        self.choosing = time.perf_counter() - begin
+        self.was_cut |= few.certificate_.status == Status.TIME_LIMIT
+        return few
+
+    def warn_of_cuts(self, cover: TableCover) -> None:
+        """Says what there was no time for."""
+        if self.time_limit is None or cover.status != Status.TIME_LIMIT:
+            return
+        parts = ["a choice of rules was cut short"] if self.was_cut else []
+        if cover.n_uncovered:
+            of = int(cover.certificate.n_rows.sum())
+            parts.append(
+                f"{cover.n_uncovered:,} of {of:,} rows are not covered, after {cover.n_rounds} rounds of repair"
+            )
+        said = f"time_limit is {self.time_limit:g} s: {' and '.join(parts)}"
+        warnings.warn(f"{said}; give more time, or a larger sample.", CutShortWarning, stacklevel=3)
 
 
 @dataclass(eq=False)
@@ -148,16 +263,32 @@ class _Repair:
     place: FrameTable | DatabaseTable
     target: str
     at_most: int
+    clock: _Clock
     n_rounds: int = 0
 
+    def covered(self, first: pd.DataFrame) -> MIRCOClassifier:
+        """A model of rules that cover every row, or as many rows as there is time for."""
+        rules = self.few.rules_
+        before = None
+        if self.clock.end is not None:  # if time is up, this is what there is
+            before = self.clock.finished(lambda some: self.finished(some, first, len(first)), rules)
+            if before.table_cover_.certificate.is_cover:
+                return before
+        more, fetched = self.repaired(rules, first)
+        if before is not None and (len(more) == len(rules) or not self.clock.can_finish(len(more))):
+            return before
+        return self.finished(more, fetched, len(first))
+
     def repaired(self, rules: RuleSet, fetched: pd.DataFrame) -> tuple[RuleSet, pd.DataFrame]:
-        """These rules and others, until every row is covered; and all rows that were fetched."""
-        while True:
-            missed = self.place.missed(rules_alone(rules), list(fetched), self.at_most)
+        """These rules and others, until every row is covered or time is up; and all rows that were fetched."""
+        while self.clock.has_round(len(rules)):
+            missed = self._missed(rules, list(fetched))
             if not len(missed):
-                return rules, fetched
+                break
             fetched = pd.concat([fetched, missed], ignore_index=True)
             more = self._with_rules_for(rules, fetched)
+            if len(more) == len(rules) and self.clock.was_cut:
+                break  # the rules that these rows need may not have been read
             if len(more) == len(rules):
                 raise MismatchedDataError(
                     f"{len(missed):,} rows or more are covered by no rule of the model, such as "
@@ -165,6 +296,11 @@ class _Repair:
                 )
             rules = more
             self.n_rounds += 1
+        return rules, fetched
+
+    def _missed(self, rules: RuleSet, columns: list[str]) -> pd.DataFrame:
+        """Some of the rows that no rule covers."""
+        return self.clock.asked(lambda: self.place.missed(rules_alone(rules), columns, self.at_most))
 
     def _with_rules_for(self, rules: RuleSet, fetched: pd.DataFrame) -> RuleSet:
         """The rules, and those of a cover of all rows that were fetched: the cheapest of both are chosen at the end."""
@@ -173,12 +309,13 @@ class _Repair:
         from rulecover.pool import rule_pool
 
         X, y = _split(fetched, self.target)
-        again = fresh(self.few).set_params(estimator=frozen(self.few.estimator_)).fit(X, y)
+        plain = fresh(self.few).set_params(estimator=frozen(self.few.estimator_))
+        again = self.clock.chosen(lambda limit: plain.set_params(**limit).fit(X, y))
         samples = again._prepare(X, y, None).samples
         both = rules.join(again.rules_)
         return rule_pool(samples, both.take(both.clauses.first_of_equal()), again._price()).rules
 
-    def finished(self, rules: RuleSet, *, n_sampled: int, n_fetched: int) -> MIRCOClassifier:
+    def finished(self, rules: RuleSet, fetched: pd.DataFrame, n_sampled: int) -> MIRCOClassifier:
         """The model of the rules that are not redundant, counted on all rows."""
         groups = self.place.groups(rules_alone(rules), self.target)
         classes = self.few.classes_
@@ -186,13 +323,16 @@ class _Repair:
         cost = _costs(rules, sums, self.few._price())
         kept = groups.needed(cost)
         few = _counted(self.few, rules.take(kept), groups.take(kept), sums[kept], cost[kept])
+        certificate = groups.take(kept).certificate(few.rules_)
+        in_time = certificate.is_cover and not self.clock.was_cut
         few.table_cover_ = TableCover(
-            groups.take(kept).certificate(few.rules_),
+            certificate,
             float(cost[kept].sum()),
             n_sampled=n_sampled,
-            n_repaired=n_fetched - n_sampled,
+            n_repaired=len(fetched) - n_sampled,
             n_dropped=len(rules) - len(kept),
             n_rounds=self.n_rounds,
+            status=Status.FEASIBLE if in_time else Status.TIME_LIMIT,
         )
         return few
 
@@ -210,8 +350,7 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
         vote = recipe.fit(vote, groups.covered, y, groups.n_rows.astype(np.float64))
     other = copy.copy(few)
     other.vote_, other.rules_ = vote, vote.rules
-    del other.certificate_
-    other.uncovered_ = np.zeros(0, dtype=np.intp)
+    del other.certificate_, other.uncovered_  # they are of the rows that were fetched
     return other
 
 
@@ -270,14 +409,13 @@ def _check_classes(model: Any) -> None:
         raise MismatchedDataError(f"{type(model).__name__} predicts numbers; cover_table is for classes only.")
 
 
-def _check_options(options: Mapping[str, Any]) -> None:
+def _check_options(options: Mapping[str, Any], time_limit: float | None) -> None:
+    from rulecover.estimators.checks import real_number
+
+    if time_limit is not None:
+        real_number("time_limit", time_limit, above=True)
     if options.get("preset") == "accurate":
         raise ValueError("preset is 'accurate', by which three rules cover every row; cover_table covers each once.")
-    if options.get("time_limit") is not None:
-        raise ValueError(
-            f"time_limit is {options['time_limit']!r}, but how long a database or library counts cannot be limited; "
-            "leave it out, or limit the choices on fetched rows alone, as in solver=Search(time_limit=10)."
-        )
     for name in _OTHER_COVERS:
         if options.get(name) is not None:
             raise ValueError(

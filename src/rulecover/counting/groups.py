@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,11 @@ class RowGroups:
         labels = tuple(plain_label(row.get(TARGET)) for row in rows)
         return cls(covered, labels, np.array([int(row[ROWS]) for row in rows], dtype=np.int64))
 
+    @cached_property
+    def _pairs(self) -> scipy.sparse.csr_array:
+        """The same as `covered`: most rules cover few of the groups."""
+        return scipy.sparse.csr_array(self.covered)
+
     def take(self, rules: Ints) -> RowGroups:
         """The same rows and some of the rules; groups that only the others told apart stay apart."""
         return replace(self, covered=self.covered[:, rules])
@@ -71,12 +77,13 @@ class RowGroups:
     def class_sums(self, classes: Array) -> Floats:
         """How many rows of each class each rule covers, rules x classes."""
         by_class = np.eye(len(classes))[self.places(classes)] * self.n_rows[:, None]
-        return np.asarray(self.covered.T.astype(np.float64) @ by_class)
+        return np.asarray(self._pairs.T.astype(np.float64) @ by_class)
 
     def needed(self, cost: Floats) -> Ints:
         """A cheap choice of the rules that covers what all of them cover, and none of which is redundant."""
-        patterns = np.unique(self.covered[self.covered.any(axis=1)], axis=0)
-        problem = CoveringProblem.from_sparse(scipy.sparse.csr_array(patterns.astype(np.int8)), cost)
+        _, first = np.unique(np.packbits(self.covered, axis=1), axis=0, return_index=True)
+        patterns = self._pairs[first[self.covered[first].any(axis=1)]]
+        problem = CoveringProblem.from_sparse(patterns, cost)
         choices = [without_redundant(problem, rules) for rules in (np.arange(len(cost)), Greedy()(problem).rules)]
         return np.sort(min(choices, key=lambda rules: float(cost[rules].sum())))
 
@@ -86,7 +93,7 @@ class RowGroups:
         known = {label: k for k, label in enumerate(labels)}
         place = np.array([known[label] for label in self.labels], dtype=np.intp)
         each = np.eye(len(labels), dtype=np.int64)[place] * self.n_rows[:, None]
-        times, covers = self.covered.sum(axis=1), self.covered.T.astype(np.int64)
+        times, covers = self.covered.sum(axis=1), self._pairs.T.astype(np.int64)
         missed, alone = (each * (times == k)[:, None] for k in (0, 1))
         return TableCertificate(
             rules, labels, each.sum(axis=0), missed.sum(axis=0), np.asarray(covers @ each), np.asarray(covers @ alone)

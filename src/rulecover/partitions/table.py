@@ -15,6 +15,7 @@ import pandas as pd
 
 from rulecover.data.frames import as_pandas, is_frame
 from rulecover.exceptions import MismatchedDataError
+from rulecover.memory import bytes_of
 from rulecover.partitions.coded import CodedTargets, TargetBlocks
 from rulecover.typing import Array, Ints
 
@@ -25,8 +26,6 @@ SAMPLED = 100_000
 _BLOCK_SHARE, _COPIES = 0.1, 4
 #: The fewest and the most rows of a block.
 _FEWEST, _MOST = 10_000, 1_000_000
-
-_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
 #: From the most rows of a block, and the columns that are needed (all if ``None``), to frames.
 ReadBlocks = Callable[[int, "Sequence[str] | None"], Iterator[Any]]
@@ -214,7 +213,7 @@ def open_table(
     >>> mirco.predict(pd.DataFrame({"age": [25, 45]})).tolist()
     ['no', 'yes']
     """
-    limit = _bytes(memory_limit)
+    limit = bytes_of(memory_limit)
     if isinstance(sample_rows, bool) or not isinstance(sample_rows, (int, np.integer)) or sample_rows < 1:
         raise ValueError(f"sample_rows is {sample_rows!r}; give a whole number of at least 1.")
     read, names = _source(data)
@@ -229,21 +228,6 @@ def open_table(
         raise ValueError(f"the table has no columns besides {target!r}; give some to make rules of.")
     rows = int(_BLOCK_SHARE * limit / (8 * _COPIES * len(names)))
     return TableInBlocks(read, target, weight, limit, sample_rows, columns, min(max(rows, _FEWEST), _MOST))
-
-
-def _bytes(limit: int | str) -> int:
-    """A number of bytes.
-
-    >>> _bytes("4GB"), _bytes("1.5 MiB"), _bytes(1000)
-    (4000000000, 1572864, 1000)
-    """
-    if isinstance(limit, str):
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", limit)
-        if found and found[2].upper() in _UNITS:
-            return int(float(found[1]) * _UNITS[found[2].upper()])
-    elif not isinstance(limit, bool) and isinstance(limit, (int, np.integer)) and limit > 0:
-        return int(limit)
-    raise ValueError(f"memory_limit is {limit!r}; give a number of bytes, or a text such as '4GB' or '500MiB'.")
 
 
 # Sources --------------------------------------------------------------------------------------------------------------

@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.clock import deadline_of
+from rulecover.exceptions import MemoryLimitError
 from rulecover.setcover.greedy import Remaining, SamplesHere, dual_fitting, greedy_picks
 from rulecover.setcover.local import core_columns
 from rulecover.setcover.problem import TOLERANCE, Branch, CoveringProblem
 from rulecover.setcover.reduce import Reduced, reduced
-from rulecover.setcover.solver import check_time_limit
+from rulecover.setcover.solver import check_time_limit, memory_of
 from rulecover.typing import Floats, Ints
 
 #: Rules with a reduced cost below this are missing in the LP.
@@ -32,6 +33,12 @@ COUNTABLE = 4.0
 
 #: How many entries of the matrix are handed to the LP per second; where that alone would take too long, there is no LP.
 ENTRIES_PER_SECOND = 2_000_000
+
+#: Bytes that an LP takes for each entry of its matrix, and branch and bound before it has many nodes: at most 270 were
+#: measured.
+BYTES_PER_ENTRY = 400
+#: What a memory limit leaves out, in words.
+NO_TABLE, NO_LP = "the reductions, the LP and the search", "the LP"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +61,8 @@ class Bound:
         Whether it was computed to the end, before any deadline.
     support, shares
         The rules with a share in the LP, and their shares; none where there was no time for it.
+    left_out
+        What a memory limit left out, in words; empty if nothing.
     """
 
     value: float
@@ -65,6 +74,7 @@ class Bound:
     complete: bool = True
     support: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     shares: Floats = field(default_factory=lambda: np.zeros(0))
+    left_out: str = ""
 
 
 def fitted_bound(problem: CoveringProblem, remaining: Remaining[SamplesHere]) -> Bound:
@@ -75,7 +85,13 @@ def fitted_bound(problem: CoveringProblem, remaining: Remaining[SamplesHere]) ->
     return Bound(value, "dual fitting", (branch,), None, least, branch.duals)
 
 
-def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count: bool = True) -> Bound:
+def lp_bound(
+    problem: CoveringProblem,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    count: bool = True,
+) -> Bound:
     """The bound of the covering LP, raised by counting rules, for any cover of the problem.
 
     At the time limit whatever prices the LP has reached prove a bound; dual fitting is taken where it is better.
@@ -86,6 +102,9 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
         The covering problem.
     time_limit
         Seconds for the LPs; none by default.
+    memory_limit
+        The memory for the reductions and the LPs, as in `Search`; where they would take more, the bound is that of dual
+        fitting. None for no limit on the LPs.
     count
         Whether to prove a least number of rules, and to use it for the bound, with three further LPs; it is left out
         where the costs differ by more than a factor of `COUNTABLE`, or are many and whole numbers.
@@ -104,16 +123,34 @@ def lp_bound(problem: CoveringProblem, *, time_limit: float | None = None, count
     (2.0, 2)
     """
     check_time_limit(time_limit)
-    deadline = deadline_of(time_limit, begin=time.perf_counter())
-    fitted = fitted_bound(problem, greedy_picks(problem)[1])
+    memory, deadline = memory_of(memory_limit), deadline_of(time_limit, begin=time.perf_counter())
+    return better_bound(
+        problem, fitted_bound(problem, greedy_picks(problem)[1]), deadline=deadline, memory=memory, count=count
+    )
+
+
+def better_bound(
+    problem: CoveringProblem, fitted: Bound, *, deadline: float | None, memory: int | None, count: bool = True
+) -> Bound:
+    """The bound of the LP where there is time and memory for it, else `fitted`."""
     try:
-        return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline, count=count)
+        left = reduced(problem, deadline=deadline, memory=memory)
+        return bound_of(left, fitted, deadline=deadline, count=count)
     except TimeoutError:
         return replace(fitted, complete=False)
+    except MemoryLimitError:
+        return replace(fitted, left_out=NO_LP)
+
+
+def has_room(left: Reduced) -> bool:
+    """Whether the memory limit has room for the LP of a reduced problem, and for branch and bound."""
+    return left.memory is None or BYTES_PER_ENTRY * left.matrix.nnz <= left.memory
 
 
 def bound_of(left: Reduced, fitted: Bound, *, deadline: float | None = None, count: bool = True) -> Bound:
-    """The same, once the problem is reduced; `fitted` is returned where the time allows no better."""
+    """The same, once the problem is reduced; `fitted` is returned where time or memory allows no better."""
+    if not has_room(left):
+        return replace(fitted, left_out=NO_LP)
     if deadline is not None and time.perf_counter() + left.matrix.nnz / ENTRIES_PER_SECOND >= deadline:
         return replace(fitted, complete=False)
     lp = _WholeLP(left)

@@ -31,6 +31,7 @@ def certified(
     bound: float | None = None,
     count_proof: Branch | None = None,
     max_rules: int | None = None,
+    left_out: str = "",
 ) -> Cover:
     """A cover with its certificate: every number in it is counted here, from the problem.
 
@@ -58,6 +59,7 @@ def certified(
         n_capped=problem.n_capped,
         proof=proof,
         count_proof=count_proof,
+        left_out=left_out,
     )
     return Cover(rules, certificate)
 
@@ -93,6 +95,7 @@ def certified_by(
         proved=bound.value,
         count_proof=bound.count_proof,
         max_rules=max_rules,
+        left_out=bound.left_out,
     )
 
 

@@ -16,11 +16,22 @@ from rulecover.typing import Array, Bools, Floats, Ints
 PAIRS_AT_A_TIME = 1_000_000
 #: One row of each pair is compared at a time this often, then twice as many each time: most pairs die at once.
 SINGLE_STEPS = 24
+#: Bytes for each sample and tree, or each pair of a sample and a rule from none; 54 were measured.
+BYTES_PER_CELL = 60
 
 
 def n_cells(coverage: Coverage, n_samples: int) -> int:
     """How large the table of this many samples is: one cell per sample and tree, or per sample and rule."""
     return n_samples * (coverage.n_rules if coverage.is_sparse else len(coverage.blocks))
+
+
+def n_bytes(coverage: Coverage, n_samples: int) -> float:
+    """About the memory that the table takes at most while it shrinks, and the search after it."""
+    if not coverage.is_sparse:
+        return float(BYTES_PER_CELL * n_cells(coverage, n_samples))
+    pairs = float(coverage.sizes.sum()) * n_samples / max(1, coverage.n_samples)
+    # A table to look pairs up, and lists of rules that are filled up to the longest.
+    return n_samples * (coverage.n_rules + 8.0 * int(coverage.degrees.max(initial=0))) + BYTES_PER_CELL * pairs
 
 
 def table_of(coverage: Coverage, cost: Floats, demand: Ints, deadline: float | None) -> CoveringTable:

@@ -11,7 +11,8 @@ import numpy as np
 
 from rulecover.checkpoint import fingerprint
 from rulecover.clock import is_late
-from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
+from rulecover.exceptions import MemoryLimitError
+from rulecover.setcover.bounds import NO_TABLE, Bound, bound_of, fitted_bound, has_room
 from rulecover.setcover.certificate import BRANCH_AND_BOUND, certified
 from rulecover.setcover.greedy import greedy_picks, in_greedy_order
 from rulecover.setcover.kept_stages import KeptStages
@@ -26,7 +27,7 @@ from rulecover.setcover.search import (
     improve,
     time_to_finish,
 )
-from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit, memory_of
 from rulecover.typing import Floats, Ints
 
 #: Parts of the effort, one after the other, each with the share of the time limit after which it makes way for the
@@ -42,6 +43,8 @@ SMALL, SMALL_WHOLE, NEAR = 300, 1500, 2.0
 WORTHWHILE = 0.03
 #: Where every part of a proof is kept, about this many parts.
 PARTS = 12
+#: What a memory limit leaves out, in words, once there is an LP.
+NO_PROOF = "branch and bound"
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Exact:
     The problem is reduced, `Search` finds a cover, rules are ruled out by their reduced cost under LP prices, and
     HiGHS proves the rest by branch and bound; where the time is too short for that, the search goes on instead. A
     proof is usual in seconds for covers of up to 15 rules; beyond 20 rules expect a gap. Where more than
-    `MAX_LP_ENTRIES` (sample, rule) pairs are left it does no more than `Search`.
+    `MAX_LP_ENTRIES` (sample, rule) pairs are left, or those for which the memory limit has room, it does no more than
+    `Search`.
     Ctrl-C ends it as the time limit does.
 
     Parameters
@@ -66,6 +70,9 @@ class Exact:
         A file in which the LP bound and the covers of the search are kept as they are found, and every part of the
         proof, into which branch and bound is then divided; the same problem goes on from there. The cover is the
         same as without a break. The file is removed once the cover is proved.
+    memory_limit
+        As in `Search`; branch and bound counts as the LP does. What it takes for its nodes, once there are many, is not
+        limited.
 
     Examples
     --------
@@ -81,6 +88,7 @@ class Exact:
     effort: float = 2.0
     random_state: int | None = 0
     checkpoint: Any = None
+    memory_limit: int | str | None = None
 
     verifies = True
 
@@ -88,6 +96,7 @@ class Exact:
         check_time_limit(self.time_limit)
         check_effort(self.effort)
         check_seed(self.random_state)
+        memory_of(self.memory_limit)
         if self.checkpoint is not None and self.random_state is None:
             raise ValueError(
                 "random_state is None; with a checkpoint give a whole number, so that covers are the same."
@@ -125,24 +134,30 @@ class Exact:
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
-        kept = KeptStages(self.checkpoint, problem, {"effort": self.effort, "random_state": self.random_state})
+        memory = memory_of(self.memory_limit)
+        settings = {"effort": self.effort, "random_state": self.random_state, "memory_limit": memory}
+        kept = KeptStages(self.checkpoint, problem, settings)
         rules, remaining = best_of_greedy(problem)
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
         in_time = False
         try:
-            left = reduced(problem, deadline=deadline)
+            left = reduced(problem, deadline=deadline, memory=memory)
             bound = _kept_bound(kept, left, bound, begin, deadline)
             rules = cover_from_lp(left, bound, rules, deadline)
             rules, narrowed, ended = self._search(left, bound, rules, begin=begin, deadline=deadline, kept=kept)
             is_open = math.fsum(problem.cost[rules]) > _cost_at_bound(problem, bound)
             if ended != Ended.INTERRUPT and is_open:
                 rules, proved, in_time = _prove(problem, narrowed, rules, deadline, kept)
+                bound = _with_left_out(bound, narrowed)
             if in_time or not is_open:
                 kept.done()
         except (KeyboardInterrupt, TimeoutError):
             pass
+        except MemoryLimitError:
+            bound, in_time = replace(bound, left_out=NO_TABLE), True
+            kept.done()
         finally:
             kept.flush()
         rules = in_greedy_order(problem, rules)
@@ -158,6 +173,7 @@ class Exact:
             bound=proved if by_search else None,
             count_proof=bound.count_proof,
             max_rules=max_rules,
+            left_out=bound.left_out,
         )
 
     def _search(
@@ -204,7 +220,7 @@ def _kept_bound(kept: KeptStages, left: Reduced, fitted: Bound, begin: float, de
     if before is not None:
         return before
     bound = guiding_bound(left, fitted, begin, deadline)
-    if bound.complete:
+    if bound.complete and not bound.left_out:
         kept.put_bound(bound)
     return bound
 
@@ -251,12 +267,19 @@ def _prove(
     cutoff = _cutoff(problem, math.fsum(problem.cost[rules]))
     if narrowed is None:
         return rules, problem.round_up(cutoff), True
-    late = is_late(deadline)
-    if late or narrowed.left.matrix.nnz > MAX_LP_ENTRIES:
+    late, left = is_late(deadline), narrowed.left
+    if late or not has_room(left) or (left.memory is None and left.matrix.nnz > MAX_LP_ENTRIES):
         return rules, 0.0, not late
-    if kept.is_used and len(narrowed.left.rules):  # else there is one cover left, and nothing to divide
+    if kept.is_used and len(left.rules):  # else there is one cover left, and nothing to divide
         return _branch_and_bound_in_parts(problem, narrowed, rules, deadline=deadline, kept=kept)
     return _branch_and_bound(problem, narrowed, rules, cutoff=cutoff, deadline=deadline)
+
+
+def _with_left_out(bound: Bound, narrowed: _Narrowed | None) -> Bound:
+    """The bound, which also says whether a memory limit left out branch and bound."""
+    if narrowed is None or has_room(narrowed.left):
+        return bound
+    return replace(bound, left_out=" and ".join(filter(None, (bound.left_out, NO_PROOF))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +312,7 @@ def _narrow(left: Reduced, bound: Bound, cutoff: float, deadline: float | None) 
         before, allowed = allowed, np.sort(kept)
         part = problem.restricted_to(allowed)
         try:
-            smaller = reduced(part, deadline=deadline)
+            smaller = reduced(part, deadline=deadline, memory=left.memory)
         except TimeoutError:
             return _Narrowed(before, left, fewest)
         left = smaller

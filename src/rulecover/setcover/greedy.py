@@ -12,8 +12,7 @@ import numpy as np
 from rulecover.clock import deadline_of
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.problem import Cover, CoveringProblem
-from rulecover.setcover.reduce import reduced
-from rulecover.setcover.solver import check_time_limit
+from rulecover.setcover.solver import check_time_limit, memory_of
 from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:
@@ -289,6 +288,9 @@ class Greedy:
     time_limit
         Seconds for everything together, no limit by default. The LP has what the greedy choice leaves; the greedy
         choice itself, mostly milliseconds, is never cut short: a part of it would not be a cover.
+    memory_limit
+        The memory for the LP, as in `Search`; None for no limit. The greedy choice takes one or two bytes for each
+        sample and tree.
 
     Examples
     --------
@@ -304,6 +306,7 @@ class Greedy:
     bound: Literal["fit", "lp"] = "fit"
     slack: float = 0.0
     time_limit: float | None = None
+    memory_limit: int | str | None = None
 
     verifies = True
     shares_time = False
@@ -316,6 +319,7 @@ class Greedy:
         if not 0 <= self.slack < np.inf:
             raise ValueError(f"slack is {self.slack!r}; give a number of at least 0.")
         check_time_limit(self.time_limit)
+        memory_of(self.memory_limit)
 
     def within_seconds(self, seconds: float) -> Greedy:
         """The same, with no more time for the bound; a part of the choice would not be a cover.
@@ -354,12 +358,9 @@ class Greedy:
         return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
 
     def _bound(self, problem: CoveringProblem, remaining: Remaining[SamplesHere], deadline: float | None) -> Bound:
-        from rulecover.setcover.bounds import bound_of, fitted_bound  # they build on this module
+        from rulecover.setcover.bounds import better_bound, fitted_bound  # they build on this module
 
         fitted = fitted_bound(problem, remaining)
         if self.bound == "fit":
             return fitted
-        try:
-            return bound_of(reduced(problem, deadline=deadline), fitted, deadline=deadline)
-        except TimeoutError:
-            return replace(fitted, complete=False)
+        return better_bound(problem, fitted, deadline=deadline, memory=memory_of(self.memory_limit))

@@ -294,6 +294,8 @@ class Certificate:
         is reported by the branch-and-bound code.
     count_proof
         Dual prices from which `min_rules` can be recomputed, with every rule at cost 1.
+    left_out
+        What a memory limit left out, in words, such as "the LP"; empty if nothing.
     """
 
     objective: float
@@ -308,6 +310,7 @@ class Certificate:
     n_left_out: int = 0
     proof: tuple[Branch, ...] = ()
     count_proof: Branch | None = None
+    left_out: str = ""
 
     @property
     def gap(self) -> float:
@@ -339,6 +342,8 @@ class Certificate:
             lines.append(f"{self.n_capped} samples are covered by fewer rules than demanded, by all there are")
         if self.n_left_out:
             lines.append(f"{self.n_left_out} samples are covered by no rule at all and were left out")
+        if self.left_out:
+            lines.append(f"the memory limit left out {self.left_out}")
         return "\n".join(lines)
 
 

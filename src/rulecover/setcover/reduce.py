@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse
 
 from rulecover.clock import is_late
 from rulecover.coverage import Coverage
-from rulecover.setcover.dominance import n_cells, table_of
+from rulecover.exceptions import MemoryLimitError
+from rulecover.setcover.dominance import n_bytes, n_cells, table_of
 from rulecover.setcover.problem import CoveringProblem
 from rulecover.typing import Floats, Ints
 
@@ -41,6 +42,8 @@ class Reduced:
         Rules that every cover of the reduced problem needs, because some sample has no choice.
     forcing
         Samples without choice, from which the need of the forced rules can be proved.
+    memory
+        The bytes that an LP of it may take, or branch and bound; no limit if ``None``.
 
     Examples
     --------
@@ -58,6 +61,7 @@ class Reduced:
     demand: Ints
     forced: Ints
     forcing: Ints
+    memory: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,7 +83,9 @@ class Reduced:
         return found[found >= 0]
 
 
-def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: float | None = None) -> Reduced:
+def reduced(
+    problem: CoveringProblem, *, rules: Ints | None = None, deadline: float | None = None, memory: int | None = None
+) -> Reduced:
     """The problem after every reduction below, repeated until none applies.
 
     - Equal samples (the same rules cover them) are merged; the largest demand stays.
@@ -97,25 +103,32 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
         Only these rules may be chosen (all by default); they must be able to meet every demand.
     deadline
         When to stop, by `time.perf_counter`; what was found until then is valid all the same.
+    memory
+        The bytes that the table may take, and later the LP; if ``None``, the table may have `MAX_CELLS` cells.
 
     Raises
     ------
     TimeoutError
         If a large problem would take longer than there is time to begin with.
+    MemoryLimitError
+        If the table would take more than `memory`.
 
     Notes
     -----
-    The work is about one comparison for each sample and block, and for each rule and block; memory is four bytes for
-    each (merged) sample and block. Rules that come from no tree take one byte for each sample and rule. Where that
-    table would have more than `MAX_CELLS` cells, only equal samples are merged.
+    The work is about one comparison for each sample and block, and for each rule and block; the table has four bytes
+    for each (merged) sample and block, and takes fifteen times as much while it shrinks. For rules that come from no
+    tree it has one byte for each sample and rule. Where it would have more than `MAX_CELLS` cells, only equal samples
+    are merged.
     """
     allowed = np.arange(problem.n_rules) if rules is None else np.sort(np.asarray(rules, dtype=np.intp))
     coverage = problem.coverage if rules is None else problem.coverage.take(allowed)
     _check_time_for(n_cells(coverage, problem.n_samples), COMPARED_PER_SECOND, deadline)
     samples = _distinct(coverage, problem.demand)
     _check_time_for(n_cells(coverage, len(samples)), CELLS_PER_SECOND, deadline)
-    if n_cells(coverage, len(samples)) > MAX_CELLS or is_late(deadline):
-        return _merged(problem, samples, allowed, coverage)
+    if memory is not None and n_bytes(coverage, len(samples)) > memory:
+        raise MemoryLimitError(f"reducing the problem takes more than {memory:,} bytes; raise memory_limit.")
+    if (memory is None and n_cells(coverage, len(samples)) > MAX_CELLS) or is_late(deadline):
+        return replace(_merged(problem, samples, allowed, coverage), memory=memory)
     table = table_of(coverage.among(samples), problem.cost[allowed], problem.demand[samples], deadline)
     table.shrink()
     kept = np.flatnonzero(table.alive[:-1])
@@ -128,6 +141,7 @@ def reduced(problem: CoveringProblem, *, rules: Ints | None = None, deadline: fl
         demand=table.need,
         forced=allowed[np.array(sorted(table.forced), dtype=np.intp)],
         forcing=samples[np.array(table.forcing, dtype=np.intp)],
+        memory=memory,
     )
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rulecover.setcover.bounds import Bound, bound_of, fitted_bound
+from rulecover.exceptions import MemoryLimitError
+from rulecover.setcover.bounds import NO_TABLE, Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.greedy import (
     Remaining,
@@ -23,7 +24,7 @@ from rulecover.setcover.lagrangian import Refinement
 from rulecover.setcover.local import EPSILON, Choice, Core, LocalSearch, core_columns
 from rulecover.setcover.problem import TOLERANCE, Cover, CoveringProblem, Status
 from rulecover.setcover.reduce import Reduced, reduced
-from rulecover.setcover.solver import check_effort, check_seed, check_time_limit
+from rulecover.setcover.solver import check_effort, check_seed, check_time_limit, memory_of
 from rulecover.typing import Floats, Ints
 
 #: Rounds of ruin and recreate, and steps of row weighting for each, of one unit of effort.
@@ -76,11 +77,16 @@ class Search:
         The seed; None takes a new one each time.
     time_limit
         Seconds after which the best cover found is returned, with the status "time limit"; none by default.
+    memory_limit
+        The memory that may be taken beyond that of the problem, in bytes or as "4GB" or "500MiB". Where the LP would
+        take more it is left out, and the bound is that of dual fitting; where the reductions would, the cover is that
+        of `Greedy`. The certificate says so. By default no LP has more than `MAX_LP_ENTRIES` (sample, rule) pairs, and
+        no table of the reductions more than a gigabyte, which is up to 800 MB and 15 GB while they are solved; a
+        larger limit also allows larger ones, which take time.
 
     Notes
     -----
-    Sample weights guide the greedy start only. Where more than `MAX_LP_ENTRIES` (sample, rule) pairs are left after
-    the reductions there is no LP, and the bound is that of dual fitting.
+    Sample weights guide the greedy start only.
 
     Examples
     --------
@@ -95,6 +101,7 @@ class Search:
     effort: float = 1.0
     random_state: int | None = 0
     time_limit: float | None = None
+    memory_limit: int | str | None = None
 
     verifies = True
 
@@ -102,6 +109,7 @@ class Search:
         check_effort(self.effort)
         check_seed(self.random_state)
         check_time_limit(self.time_limit)
+        memory_of(self.memory_limit)
 
     def within_seconds(self, seconds: float) -> Search:
         """The same with another time limit.
@@ -125,7 +133,7 @@ class Search:
         bound = fitted_bound(problem, remaining)
         ended = Ended.INTERRUPT
         try:  # a TimeoutError comes before the search, which changes nothing
-            left = reduced(problem, deadline=deadline)
+            left = reduced(problem, deadline=deadline, memory=memory_of(self.memory_limit))
             bound = guiding_bound(left, bound, begin, deadline)
             rules = cover_from_lp(left, bound, rules, deadline)
             rules, ended = improve(
@@ -133,6 +141,8 @@ class Search:
             )
         except (KeyboardInterrupt, TimeoutError):
             pass
+        except MemoryLimitError:
+            bound, ended = replace(bound, left_out=NO_TABLE), Ended.EFFORT
         status = Status.FEASIBLE if ended == Ended.EFFORT and bound.complete else Status.TIME_LIMIT
         return finish(problem, rules, bound, status=status, begin=begin, max_rules=max_rules)
 
@@ -155,7 +165,7 @@ def time_to_finish(begin: float, time_limit: float | None) -> float | None:
 
 def guiding_bound(left: Reduced, fitted: Bound, begin: float, deadline: float | None) -> Bound:
     """The LP bound, for a part of the time that is left; on very large problems the one by dual fitting."""
-    if left.matrix.nnz > MAX_LP_ENTRIES:
+    if left.memory is None and left.matrix.nnz > MAX_LP_ENTRIES:
         return fitted
     lp_deadline = None if deadline is None else begin + LP_SHARE * (deadline - begin)
     return bound_of(left, fitted, deadline=lp_deadline)

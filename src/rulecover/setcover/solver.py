@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from rulecover.memory import bytes_of
 from rulecover.setcover.problem import Cover, CoveringProblem
 
 
@@ -63,3 +64,8 @@ def check_time_limit(time_limit: Any) -> None:
     beyond_floats = isinstance(time_limit, int) and time_limit > sys.float_info.max
     if time_limit is not None and (not is_number or not time_limit > 0 or beyond_floats):
         raise ValueError(f"time_limit is {time_limit!r}; give a positive number of seconds, or None for no limit.")
+
+
+def memory_of(memory_limit: int | str | None) -> int | None:
+    """A memory limit in bytes; raises for what is none."""
+    return None if memory_limit is None else bytes_of(memory_limit)
