@@ -35,14 +35,14 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
-from rulecover.estimators.in_time import made_in_time, votes_deadline
+from rulecover.estimators.in_time import fitted_to_groups, made_in_time, votes_deadline
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
+from rulecover.partitions.mirco import grouped_rows
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -218,7 +218,7 @@ class RuleBoosting(VotingModel):
         self.estimator_ = self.initial_estimator_ = grown_tree(generation.generated, self._target)
         run = BoostRun(generation)
         over = self._boost(run, deadline, None)
-        self._take(boosted(run, over=over), generation)
+        self._take(boosted(run, over=over), generation, deadline)
         return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
     def _warn_of_cut(self, cut: str, *, stacklevel: int = 4) -> None:
@@ -328,16 +328,13 @@ class RuleBoosting(VotingModel):
         voting = voting_on(self._target)
         if self.vote not in voting.fitted:
             return plain, ""
+        samples = generation.samples
         if isinstance(generation, GenerationInParts):
-            groups = grouped_rows(generation.parts, plain.rules, generation.samples)
-            return fitted_to_groups(voting.fitted[self.vote], plain, groups), ""
-
-        def fit(samples: Samples) -> Vote:
-            return voting.fitted_to(samples, self.vote, plain)
-
-        vote, some = made_in_time(
-            fit, generation.samples, votes_deadline(deadline), classes=self._target.name == "classes"
-        )
+            groups = grouped_rows(generation.parts, plain.rules, samples)
+            vote, some = fitted_to_groups(voting.fitted[self.vote], plain, groups, votes_deadline(deadline))
+        else:
+            fit, classes = partial(voting.fitted_to, name=self.vote, plain=plain), self._target.name == "classes"
+            vote, some = made_in_time(fit, samples, votes_deadline(deadline), classes=classes)
         self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
         return vote, some
 

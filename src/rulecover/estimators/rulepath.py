@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.clock import TimeLimits, is_late, late, training_deadline
+from rulecover.clock import TimeLimits, cut_in_words, is_late, late, training_deadline
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import VotingModel
@@ -187,9 +187,8 @@ class RulePath(VotingModel):
         """How many trees, or rules that were there already, there was time to read, in words."""
         trees, model, n_read = prepared.source.trees, prepared.source.model, data.candidates.cells.shape[1]
         if trees is not None:
-            return f"{n_read} of {len(trees.trees)} trees were read" if n_read < len(trees.trees) else ""
-        rules = model if isinstance(model, RuleSet) else model.rules_
-        return f"{n_read} of {len(rules)} rules were read" if n_read < len(rules) else ""
+            return cut_in_words(n_read, len(trees.trees), "trees were read")
+        return cut_in_words(n_read, len(model if isinstance(model, RuleSet) else model.rules_), "rules were read")
 
     def _cut_path(self, deadline: float | None) -> str:
         """Where the path ended because time was up, in words."""
