@@ -14,11 +14,12 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import MIRCOClassifier, MIRCORegressor, open_table
+from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor, open_table
 from rulecover.estimators.in_time import fitted_to_groups
 from rulecover.exceptions import CutShortWarning
 from rulecover.partitions.mirco import Grouped
 from rulecover.partitions.parts import LocalParts, done_in_time
+from rulecover.partitions.path import FitInParts
 from rulecover.partitions.table import TableInBlocks
 from rulecover.setcover import Status
 
@@ -89,6 +90,69 @@ def test_a_table_that_is_slow_to_read_leaves_time_for_few_trees():
         cover = MIRCOClassifier(forest, time_limit=0.2, random_state=0).fit(table_of(frame, seconds=0.05))
     assert cover.rules_.apply(frame[NAMES].to_numpy()).sum(axis=1).min() >= 1
     assert cover.certificate_.status == Status.TIME_LIMIT
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"choose": "last", "gain": "log-loss"}], ids=str)
+def test_a_limit_that_is_not_reached_changes_no_path(settings):
+    frame = drawn_frame()[[*NAMES, "y"]]
+    made = {"max_rules": 5, "random_state": 0, **settings}
+    free, limited = (
+        RulePathClassifier(FOREST, time_limit=limit, **made).fit(table_of(frame, sample_rows=1500))
+        for limit in (None, GENEROUS)
+    )
+    assert limited.rules_ == free.rules_ and limited.size_reason_ == free.size_reason_
+    assert np.array_equal(limited.vote_.votes, free.vote_.votes)
+    assert limited.path_.equals(free.path_) and limited.provenance_.data == free.provenance_.data
+
+
+def test_a_path_that_is_late_has_one_rule_of_one_tree():
+    frame = drawn_frame()[[*NAMES, "y"]]
+    forest = FrozenEstimator(clone(FOREST).fit(frame[NAMES], frame["y"]))
+    said = "1 of 12 trees were read and rules were chosen by the labels alone and the path ends at 1 of up to 5 rules"
+    with pytest.warns(CutShortWarning, match=f"time_limit is 1e-06 s: {said}; give more time"):
+        cut = RulePathClassifier(forest, max_rules=5, choose="last", time_limit=NO_TIME).fit(table_of(frame))
+    assert cut.n_rules_ == 1 and f"(time_limit is 1e-06 s: {said})" in cut.size_reason_
+    one = FrozenEstimator(forest.estimator.estimators_[0])
+    frame["y"] = (frame["y"] == "yes").astype(float)  # as the trees of a forest know the classes
+    free = RulePathClassifier(one, max_rules=5, choose="last", model_share=0).fit(table_of(frame))
+    X = frame[NAMES].to_numpy()
+    assert np.array_equal(free.rules_[:1].apply(X).toarray(), cut.rules_.apply(X).toarray())
+
+
+def test_a_size_that_there_is_no_time_to_choose_is_said_to_be_the_largest():
+    frame = drawn_frame()[[*NAMES, "number"]]
+    model = RandomForestRegressor(5, max_depth=3, random_state=0)
+    with pytest.warns(CutShortWarning, match=r"on a sample .*its size was chosen in 0 of 5 folds"):
+        cut = RulePathRegressor(model, max_rules=5, time_limit=NO_TIME, model_share=0.5, random_state=0).fit(
+            table_of(frame, "number")
+        )
+    assert cut.n_rules_ == 1 and "on a sample of 3,000 rows (time_limit is 1e-06 s: " in cut.size_reason_
+
+
+def test_a_path_ends_in_time_to_show_its_rules(monkeypatch):
+    frame = drawn_frame()[[*NAMES, "y"]]
+    forest = FrozenEstimator(clone(FOREST).fit(frame[NAMES], frame["y"]))
+    model = RulePathClassifier(forest, max_rules=8, choose="last", gain="squares")
+    free = clone(model).fit(table_of(frame))
+    enter, now = FitInParts.enter, time.perf_counter
+
+    def slow(*args: Any) -> None:
+        enter(*args)
+        late.append(30.0)
+
+    late: list[float] = []
+    monkeypatch.setattr(FitInParts, "enter", slow)
+    monkeypatch.setattr(time, "perf_counter", lambda: now() + sum(late))
+    with pytest.warns(CutShortWarning, match="time_limit is 80 s: the path ends at 3 of up to 8 rules"):
+        cut = clone(model).set_params(time_limit=80).fit(table_of(frame))
+    assert cut.rules_.to_text() == free.at(3).rules_.to_text()
+    assert np.allclose(cut.vote_.votes, free.at(3).vote_.votes)
+
+
+# How it is decided ----------------------------------------------------------------------------------------------------
 
 
 class _Timed:
