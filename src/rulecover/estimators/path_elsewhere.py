@@ -17,10 +17,15 @@ from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
-from rulecover.partitions.parts import Parts, read_in_time
+from rulecover.partitions.parts import PASSES, Parts, read_in_time
 from rulecover.partitions.path import PathOfParts, rule_path_of_parts, soften_parts, weighed_nodes
 from rulecover.rulepath.sizes import size_scores, size_table
 from rulecover.targets.samples import Samples
+
+#: To ask trees what they predict takes up to this many times as long as to read them.
+_ASKING = 3
+#: Trees are read as long as there is time for this many rules, each of which takes a pass over the rows.
+_RULES = 5
 
 
 def fit_path_elsewhere(model: PathModel, rows: RowsElsewhere, groups: Any, begin: float) -> list[str]:
@@ -80,13 +85,12 @@ def _path_of(
     whole = prepared.source.trees
     assert whole is not None
     names = check_model_fits(whole, prepared.samples.X, model._names())
-    trees, begin = read_in_time(parts, whole, deadline), time.perf_counter()
+    trees, begin = read_in_time(parts, whole, deadline, passes=PASSES + _RULES), time.perf_counter()
     depth = model.max_depth or model._usual_depth(head)
     weighed = weighed_nodes(parts, trees, names, max_depth=depth, min_samples=model.min_samples)
-    # To ask all trees what they predict takes as long as to read them, roughly.
-    asking = (time.perf_counter() - begin) * len(whole.trees) / len(trees.trees)
+    asking = _ASKING * (time.perf_counter() - begin) * len(whole.trees) / len(trees.trees)
     wanted = model._share() or 0.0
-    share = 0.0 if is_late(deadline, asking) else wanted
+    share = 0.0 if is_late(deadline, 2 * asking) else wanted  # half of the time is for the choice
     target = model._target.of(head)
     calibrate = len(target.classes) > 1 and has_out_of_bag(model.estimator_)
     softened = soften_parts(parts, target, share, calibrate=calibrate, totals=weighed.totals)

@@ -104,13 +104,13 @@ def done_in_time(parts: Parts, n: int, deadline: float | None, method: str, *arg
     return n if work <= max(0.0, left) else max(0, int(n * left / work))
 
 
-def read_in_time(parts: Parts, ensemble: TreeEnsemble, deadline: float | None) -> TreeEnsemble:
+def read_in_time(parts: Parts, ensemble: TreeEnsemble, deadline: float | None, *, passes: int = PASSES) -> TreeEnsemble:
     """The first trees, as many as there is time to read and to go on with; at least one. The parts leave out the rest.
 
-    The deadline is that of all that is done with the rows.
+    The deadline is that of all that is done with the rows, in this many passes.
     """
     n_trees = len(ensemble.trees)
-    n_read = max(1, done_in_time(parts, n_trees, deadline, "leaf_sums", passes=PASSES))
+    n_read = max(1, done_in_time(parts, n_trees, deadline, "leaf_sums", passes=passes))
     if n_read >= n_trees:
         return ensemble
     list(parts.map("keep_trees", n_read))
