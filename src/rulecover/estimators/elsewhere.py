@@ -119,8 +119,8 @@ class RowsElsewhere(Protocol):
 class RowsToBoost(Protocol):
     """Rows elsewhere on which rules can be generated."""
 
-    def prepared(self, model: ModelElsewhere) -> Prepared:
-        """The model that the first tree comes from."""
+    def prepared(self, model: ModelElsewhere, deadline: float | None = None) -> Prepared:
+        """The model that the first tree comes from, trained by the deadline."""
 
     def boost_parts(
         self, model: ModelElsewhere, prepared: Prepared, pricing: BinnedPricing

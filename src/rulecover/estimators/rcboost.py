@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import deadline_of, training_deadline
+from rulecover.clock import deadline_of, is_late, training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -100,6 +100,31 @@ class FirstTree:
         return tree
 
 
+class FirstTreeElsewhere:
+    """Grows the first tree of rows elsewhere on a sample, if there is no time for all; knows how many rows these were.
+
+    What the sample takes says whether there is time for one of all rows, which is then grown where they are.
+    """
+
+    def __init__(
+        self, grow: Callable[..., TreeEnsemble], sample: Samples, deadline: float | None, *, classes: bool
+    ) -> None:
+        self._grow, self._sample, self._deadline, self._classes = grow, sample, deadline, classes
+        self.some = ""
+
+    def __call__(self, seed: int, n_rows: int, n_parts: int) -> TreeEnsemble | None:
+        if self._deadline is None:
+            return None
+        begin, n_sampled = time.perf_counter(), len(self._sample.y)
+        grow = partial(self._grow, seed=seed)
+        tree, some = made_in_time(grow, self._sample, self._deadline, classes=self._classes)
+        seconds = (time.perf_counter() - begin) * n_rows / (n_sampled * n_parts)
+        if not some and not is_late(self._deadline, seconds):
+            return None
+        self.some = some or ("" if n_sampled >= n_rows else f"{n_sampled:,} of {n_rows:,} rows")
+        return tree
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class RuleBoosting(VotingModel):
     """What RCBoost does with rules, whatever they predict: generate them by the duals of a covering LP."""
@@ -164,11 +189,11 @@ class RuleBoosting(VotingModel):
         UnreadableModelError
             If the estimator is of a type that no reader knows.
         """
+        begin = time.perf_counter()
         self._check_settings()
         rows = rows_elsewhere(X, y, sample_weight)
         if rows is not None:
-            return self._fit_on_workers(rows.check_boost(self))
-        begin = time.perf_counter()
+            return self._fit_on_workers(rows.check_boost(self), begin)
         deadline = deadline_of(self.time_limit, begin=begin)
         started = self._started if self.warm_start else None
         if started is None:
@@ -200,12 +225,14 @@ class RuleBoosting(VotingModel):
         self._warn_of_cut(cut)
         return started._replace(expected=math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin))
 
-    def _fit_on_workers(self, rows: RowsToBoost) -> Self:
+    def _fit_on_workers(self, rows: RowsToBoost, begin: float) -> Self:
         """The same for rows on the workers of a cluster."""
-        deadline = deadline_of(self.time_limit, begin=time.perf_counter())
+        deadline, until = deadline_of(self.time_limit, begin=begin), training_deadline(begin, self.time_limit)
         self._encoder, recipe = None, self._recipe()
-        prepared = rows.prepared(self)
-        parts, links, head = rows.boost_parts(self, prepared, binned_pricing(recipe))
+        prepared, pricing = rows.prepared(self, until), binned_pricing(recipe)
+        parts, links, head = rows.boost_parts(self, prepared, pricing)
+        grow = partial(pricing.first, tree=inner_model(self.estimator_))
+        first = FirstTreeElsewhere(grow, prepared.samples, until, classes=self._target.name == "classes")
         generation = GenerationInParts(
             parts,
             links,
@@ -214,10 +241,12 @@ class RuleBoosting(VotingModel):
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
+            first=first,
         )
         self.estimator_ = self.initial_estimator_ = grown_tree(generation.generated, self._target)
+        self._warn_of_cut(first.some and f"the model was trained on {first.some}")
         run = BoostRun(generation)
-        over = self._boost(run, deadline, None)
+        over = self._boost(run, deadline, None, math.inf if first.some else 0.0)
         self._take(boosted(run, over=over), generation, deadline)
         return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
