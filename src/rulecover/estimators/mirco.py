@@ -521,7 +521,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         second at most. Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and
         rules keep their clauses where there is no time to drop them. Votes that would take longer than another second
         are fitted to a sample of the rows. A `CutShortWarning` says what was cut; one tree is always read, and the
-        greedy choice is not cut. With ``prune="held-out"`` no fold is begun that would end after half of the time.
+        greedy choice is not cut, nor is a pass over rows that are not in memory. With ``prune="held-out"`` no fold is
+        begun that would end after half of the time.
     checkpoint
         With ``solver="exact"``, or an `Exact` of your own: a file, such as "cover.npz", in which bounds, covers and
         parts of the proof are kept, so that a fit that was killed or cut short goes on from there when it is run again

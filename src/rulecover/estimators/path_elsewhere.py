@@ -48,7 +48,7 @@ def _follow(
     model: PathModel, parts: Parts, prepared: Prepared, head: Samples, *, sample: SampledRows, limits: TimeLimits
 ) -> list[str]:
     """Follows a path on rows in many places, once a model is prepared on a sample of them."""
-    small, cut_on_sample = (None, "") if model._takes_all() else _on_sample(model, sample, limits.path)
+    small, on_sample = (None, []) if model._takes_all() else _on_sample(model, sample, limits.path)
     size = model.max_rules if small is None else small.n_rules_
     (family, fingerprint, ended), cut = _path_of(parts, model, prepared, head, size=size, deadline=limits.end)
     model._family, model.n_candidate_rules_, model.n_sampled_rows_ = family, family.n_candidates, len(sample.y)
@@ -64,18 +64,19 @@ def _follow(
         model.size_reason_ = f"{small.size_reason_}, on a sample of {len(sample.y):,} rows"
         model.model_score_ = small.model_score_
     model._finished(model.vote_, prepared.samples, fingerprint)
-    return [*cut, ended, cut_on_sample, not_scored]
+    also = [each for each in on_sample if each and each != not_scored]
+    return [*cut, ended, not_scored, f"on a sample {' and '.join(also)}" if also else ""]
 
 
-def _on_sample(model: PathModel, sample: SampledRows, deadline: float | None) -> tuple[Any, str]:
-    """The path of the same model on a sample of the rows, by which a size is chosen, and what time cut short."""
+def _on_sample(model: PathModel, sample: SampledRows, deadline: float | None) -> tuple[Any, list[str]]:
+    """The path of the same model on a sample of the rows, by which a size is chosen, and what there was no time for."""
     kept = {"train_in_folds": False, "pool": None, "n_bins": None, "verbose": 0}
     small: PathModel = fresh(model).set_params(estimator=FrozenEstimator(model.estimator_), **kept)
     begin = time.perf_counter()
     seconds = None if deadline is None else max(0.0, deadline - begin)
     given = sample.X, sample.y, sample.weight
-    cut = small._choose_size(given, None, small._prepare(*given), TimeLimits.of(seconds, begin=begin, shared=True))
-    return small, f"on a sample {' and '.join(filter(None, cut))}" if any(cut) else ""
+    limits = TimeLimits.of(seconds, begin=begin, shared=True)
+    return small, small._choose_size(given, None, small._prepare(*given), limits)
 
 
 def _path_of(

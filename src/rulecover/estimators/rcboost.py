@@ -639,9 +639,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
         and solves of the LP and exact searches end in time. If half of the time is too short to train the first tree on
-        all rows, it is trained on a sample of them, and so are log-odds fitted where that would take longer than
-        another second. A `CutShortWarning` says so, and how many calls were made; the status of `certificate_` is "time
-        limit" where calls, or the last solve, were cut.
+        all rows, it is trained on a sample of them, also on Dask, and so are log-odds fitted where that would take
+        longer than another second. A `CutShortWarning` says so, and how many calls were made; the status of
+        `certificate_` is "time limit" where calls, or the last solve, were cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same

@@ -596,7 +596,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         of them. Half of what is left is for the path, the rest for the folds, in which models are trained again. A path
         that is cut has fewer sizes, and a size is chosen by the folds that are done, or is the largest; `size_reason_`
         and a `CutShortWarning` say so. Trees that are not read in half of the time for the path are left out, and the
-        model is not asked where it would take too long.
+        model is not asked where it would take too long. Of rows that are not in memory a sample has half of the time,
+        on which the size is chosen; a pass over the rows is not cut.
     checkpoint
         A file, such as "path.npz", in which the scores in folds are kept as they are made, so that a fit that was
         killed or cut short does not make them again when it is run again on the same data with the same settings; the
