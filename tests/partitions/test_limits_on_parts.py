@@ -166,7 +166,7 @@ class _Timed:
 
 
 def test_half_of_the_time_that_loading_leaves_is_for_the_work():
-    parts: Any = LocalParts([_Timed(0.1, 1.0), _Timed(9.0, 9.0)], sizes=[100, 300])  # type: ignore[list-item]
+    parts = LocalParts([_Timed(0.1, 1.0), _Timed(9.0, 9.0)], sizes=[100, 300])
     assert parts.pace("leaf_sums").tolist() == [0.4, 4.0]
 
     def done(seconds: float | None) -> int:
@@ -186,7 +186,7 @@ def test_votes_are_fitted_to_the_largest_groups_where_there_is_no_time_for_all()
         time.sleep(0.001)
         return len(y)
 
-    assert fitted_to_groups(fit, None, rows, None) == (5000, "")  # type: ignore[arg-type]
-    assert fitted_to_groups(fit, None, rows, time.perf_counter() + 60) == (5000, "")  # type: ignore[arg-type]
-    n_rows, said = fitted_to_groups(fit, None, rows, time.perf_counter())  # type: ignore[arg-type]
+    assert fitted_to_groups(fit, None, rows, None) == (5000, "")
+    assert fitted_to_groups(fit, None, rows, time.perf_counter() + 60) == (5000, "")
+    n_rows, said = fitted_to_groups(fit, None, rows, time.perf_counter())
     assert n_rows == 1000 and said == f"{int(counts[4000:].sum()):,} of {int(counts.sum()):,} rows"

@@ -115,11 +115,16 @@ class FirstTreeElsewhere:
     def __call__(self, seed: int, n_rows: int, n_parts: int) -> TreeEnsemble | None:
         if self._deadline is None:
             return None
-        begin, n_sampled = time.perf_counter(), len(self._sample.y)
-        grow = partial(self._grow, seed=seed)
+        n_sampled, seconds = len(self._sample.y), 0.0
+
+        def grow(samples: Samples) -> TreeEnsemble:
+            nonlocal seconds
+            begin, tree = time.perf_counter(), self._grow(samples, seed=seed)
+            seconds = time.perf_counter() - begin
+            return tree
+
         tree, some = made_in_time(grow, self._sample, self._deadline, classes=self._classes)
-        seconds = (time.perf_counter() - begin) * n_rows / (n_sampled * n_parts)
-        if not some and not is_late(self._deadline, seconds):
+        if not some and not is_late(self._deadline, seconds * n_rows / (n_sampled * n_parts)):
             return None
         self.some = some or ("" if n_sampled >= n_rows else f"{n_sampled:,} of {n_rows:,} rows")
         return tree
