@@ -4,9 +4,9 @@
 
 Seconds on the wall and of the processor, by one thread. The first methods take a forest that was trained before, on
 5,000 of the rows; those that "train" train it on the rows, or on as many as there is time for, as RCBoost does with its
-first tree. A limit is about time on the wall; on a machine that is busy with other work, `--busy` has
-the limits kept by the time of the processor instead, which is the same on one that is not. Raw results go to a `.json`
-file, the page to a `.md` file.
+first tree. Those "on a table" read the rows from a Parquet file. A limit is about time on the wall; on a machine that
+is busy with other work, `--busy` has the limits kept by the time of the processor instead, which is the same on one
+that is not. Raw results go to a `.json` file, the page to a `.md` file.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ import argparse
 import json
 import platform
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +33,12 @@ if "--busy" in sys.argv:
     time.perf_counter = time.process_time  # for everybody
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier
+from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, open_table
 from rulecover.exceptions import CutShortWarning
 from rulecover.study.pages import write_page
 
@@ -48,6 +51,29 @@ def data(rows: int) -> tuple[Any, Any, Any]:
     X = rng.normal(size=(rows, COLUMNS))
     z = X[:, 0] * X[:, 1] + np.sin(2 * X[:, 2]) + (X[:, 3] > 0.5) + rng.normal(size=rows)
     return X, (z > 0.3).astype(int), z
+
+
+def fits_on_table(rows: int, folder: str) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    """The same for fits that read the rows from a file in a folder: what opens it, in place of X, and no y."""
+    X, y, _ = data(rows)
+    frame = pd.DataFrame(X, columns=[f"x{f}" for f in range(COLUMNS)])
+    some = slice(0, TRAINED_ON)
+    forest = FrozenEstimator(RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0).fit(frame[some], y[some]))
+    frame.assign(y=y).to_parquet(Path(folder) / f"{rows}.parquet", index=False)
+    opened = partial(open_table, Path(folder) / f"{rows}.parquet", target="y")
+    settings: dict[str, Any] = {"train_in_folds": False, "random_state": 0}
+    return {
+        "cover on a table": (lambda limit: MIRCOClassifier(forest, time_limit=limit), opened, None),
+        "trains a forest, cover on a table": (
+            lambda limit: MIRCOClassifier(clone(forest.estimator), time_limit=limit, random_state=0),
+            *(opened, None),
+        ),
+        "path on a table": (lambda limit: RulePathClassifier(forest, time_limit=limit, **settings), opened, None),
+        "trains by default, path on a table": (
+            lambda limit: RulePathClassifier(time_limit=limit, random_state=0),
+            *(opened, None),
+        ),
+    }
 
 
 def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
@@ -90,7 +116,7 @@ def measured(model: Any, X: Any, y: Any) -> dict[str, Any]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         wall, processor = on_the_wall(), time.process_time()
-        model.fit(X, y)
+        model.fit(X() if callable(X) else X, y)  # a table that was read before would know its targets
         taken = {"wall": on_the_wall() - wall, "processor": time.process_time() - processor}
     notes = [
         str(each.message).partition(": ")[2].partition(";")[0] for each in caught if each.category is CutShortWarning
@@ -133,11 +159,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where the page and the raw results go, without an ending")
     options = parser.parse_args()
     results: list[dict[str, Any]] = []
-    for rows in options.rows:
-        for name, (make, X, y) in fits(rows).items():
-            for limit in options.limits:
-                results.append({"rows": rows, "method": name, "limit": limit, **measured(make(limit), X, y)})
-                print(line(results[-1]), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in options.rows:
+            for name, (make, X, y) in (fits(rows) | fits_on_table(rows, folder)).items():
+                for limit in options.limits:
+                    results.append({"rows": rows, "method": name, "limit": limit, **measured(make(limit), X, y)})
+                    print(line(results[-1]), flush=True)
     if options.out:
         options.out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")
         command = " ".join(["python benchmarks/limits.py", *sys.argv[1:]])

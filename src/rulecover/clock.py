@@ -89,6 +89,15 @@ class TimeLimits(NamedTuple):
         return time.perf_counter() - self.begin
 
 
+def cut_in_words(done: int, of: int, what: str) -> str:
+    """How many of several things there was time for, if not for all.
+
+    >>> cut_in_words(7, 30, "trees were read"), cut_in_words(30, 30, "trees were read")
+    ('7 of 30 trees were read', '')
+    """
+    return f"{done} of {of} {what}" if done < of else ""
+
+
 def check_in_time(deadline: float | None) -> None:
     """Raises if time is up."""
     if is_late(deadline):

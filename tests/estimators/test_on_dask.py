@@ -24,8 +24,9 @@ from rulecover import (
     RulePathClassifier,
     RulePathRegressor,
     explain,
+    open_table,
 )
-from rulecover.exceptions import MismatchedDataError
+from rulecover.exceptions import CutShortWarning, MismatchedDataError
 from rulecover.partitions.dask import Shard
 from rulecover.rcboost.pricing.binned import BinnedPricing
 
@@ -228,6 +229,57 @@ def test_frames_with_categories_and_gaps(data):
     np.testing.assert_array_equal(ours.predict_proba(frame.drop(columns="y")).compute(), theirs.predict_proba(table))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCOClassifier(random_state=0),
+        RulePathClassifier(choose="last", max_rules=4, random_state=0),
+        RCBoostClassifier(pricing="binned", max_rmp_calls=2, vote="log-odds", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_time_limit_that_is_not_reached_changes_nothing(data, model):
+    X, y, _ = data
+    rows = da.from_array(X, chunks=((200, 0, 150, 250), 4)), da.from_array(y, chunks=N)
+    model.set_params(estimator=DecisionTreeClassifier(max_depth=4, random_state=0))
+    free, limited = (clone(model).set_params(time_limit=limit).fit(*rows) for limit in (None, 10_000))
+    assert limited.rules_ == free.rules_
+    np.testing.assert_array_equal(limited.vote_.votes, free.vote_.votes)
+
+
+def test_a_cover_that_is_late_is_that_of_the_same_table(data, forest):
+    X, y, _ = data
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    late = MIRCOClassifier(FrozenEstimator(forest), time_limit=1e-6)
+    tables = open_table([frame.assign(y=y)], target="y"), dd.from_pandas(frame.assign(y=y), npartitions=3)
+    with pytest.warns(CutShortWarning, match=r"1 of 10 trees were read and 0 of \d+ rules were pruned"):
+        one, other = clone(late).fit(tables[0]), clone(late).fit(tables[1], "y")
+    assert_same(other, one)
+    assert other.certificate_.status == "time limit" and other.rules_.apply(X).sum(axis=1).min() >= 1
+
+
+def test_a_path_that_is_late_has_one_rule(data, forest):
+    X, y, _ = data
+    rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
+    with pytest.warns(CutShortWarning, match="1 of 10 trees were read and rules were chosen by the labels alone"):
+        path = RulePathClassifier(FrozenEstimator(forest), max_rules=4, time_limit=1e-6).fit(*rows)
+    assert path.n_rules_ == 1
+
+
+@pytest.mark.parametrize("kind", [RCBoostClassifier, RCBoostRegressor])
+def test_the_first_tree_of_a_boosting_that_is_late_is_one_of_a_sample(kind):
+    X = np.random.default_rng(1).normal(size=(3000, 4))
+    y = X[:, 0] * X[:, 1] if kind is RCBoostRegressor else X[:, 0] * X[:, 1] > 0
+    rows = da.from_array(X, chunks=(700, 4)), da.from_array(y, chunks=700)
+    with pytest.warns(CutShortWarning, match=r"the model was trained on 1,000 of 3,000 rows; give more time") as caught:
+        model = kind(pricing="binned", max_rmp_calls=4, time_limit=1e-6, random_state=0).fit(*rows)
+    assert any("0 of up to 4 calls were made" in str(each.message) for each in caught)
+    assert model.certificate_.status == "time limit" and model.n_rmp_calls_ == 0
+    assert model.rules_.apply(X).sum(axis=1).min() == model.rules_.apply(X).sum(axis=1).max() == 1
+    assert model.rules_.evidence.support.sum() == 3000
+
+
 def test_predictions_are_dask_arrays_in_the_chunks_of_x(data, forest):
     X, y, _ = data
     cover = MIRCOClassifier(FrozenEstimator(forest)).fit(X, y)
@@ -244,10 +296,6 @@ def test_what_needs_all_rows_in_one_place_is_refused(data, forest):
     rows = da.from_array(X, chunks=(250, 4)), da.from_array(y, chunks=250)
     with pytest.raises(ValueError, match="solver is 'exact', which needs all rows in memory"):
         MIRCOClassifier(FrozenEstimator(forest), solver="exact").fit(*rows)
-    with pytest.raises(
-        ValueError, match=r"time_limit is 0\.5, which a cover of rows that are not in memory cannot keep"
-    ):
-        MIRCOClassifier(FrozenEstimator(forest), time_limit=0.5).fit(*rows)
     for settings, message in (
         ({}, "pricing is ForestPricing, which needs all rows in one place; choose pricing='binned'"),
         ({"pricing": BinnedPricing(n_estimators=5)}, "n_estimators of BinnedPricing is 5, but rows in many places"),

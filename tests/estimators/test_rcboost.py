@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from spied import Spy
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, explain
+from rulecover.estimators.rcboost import FirstTreeElsewhere
 from rulecover.exceptions import CutShortWarning, SolverError
 from rulecover.rcboost.admission import Negative
 from rulecover.rcboost.boost import BoostRun
@@ -30,6 +32,7 @@ from rulecover.rcboost.removal import Stale
 from rulecover.setcover import Status
 from rulecover.setcover.master import Master
 from rulecover.setcover.near import NearMaster
+from rulecover.targets.classes.samples import ClassSamples
 
 
 def data(seed: int = 0, n: int = 250, classes: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -489,6 +492,24 @@ def test_ctrl_c_leaves_the_model_of_the_last_full_call(calls: int, seconds: floa
 
 
 @pytest.mark.slow
+def test_a_tree_of_a_sample_says_whether_there_is_time_for_one_of_all_rows() -> None:
+    samples = ClassSamples(np.zeros((500, 1)), np.arange(500) % 2, np.arange(2))
+
+    def grow(some: ClassSamples, seed: int) -> Any:
+        time.sleep(0.02)
+        return len(some.y), seed
+
+    def first(seconds: float | None, n_rows: int, n_parts: int) -> tuple[Any, str]:
+        deadline = None if seconds is None else time.perf_counter() + seconds
+        grown = FirstTreeElsewhere(grow, samples, deadline, classes=True)
+        return grown(7, n_rows, n_parts), grown.some
+
+    assert first(None, 10**9, 1) == first(1000.0, 1000, 1) == (None, "")
+    assert first(1000.0, 10**8, 1) == ((500, 7), "500 of 100,000,000 rows")
+    assert first(1000.0, 10**8, 10**6) == (None, "")
+    assert first(0.0, 500, 1) == ((500, 7), "")  # which is one of all rows
+
+
 def test_a_time_limit_is_kept() -> None:
     X, y = make_classification(3000, 20, n_informative=10, random_state=0)
     start = time.perf_counter()

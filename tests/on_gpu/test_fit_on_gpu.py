@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, explain
+from rulecover.exceptions import CutShortWarning
 from rulecover.setcover import Greedy
 
 
@@ -101,6 +102,18 @@ def test_a_path_predicts_rows_on_the_device() -> None:
         path.apply(cp.asarray(X))
 
 
+def test_a_cover_that_is_late_is_one_of_the_first_tree() -> None:
+    X, y = random_data(0)
+    model = FrozenEstimator(forest_of(X, y))
+    free, limited = (
+        MIRCOClassifier(model, time_limit=limit).fit(cp.asarray(X), cp.asarray(y)) for limit in (None, 1000)
+    )
+    assert limited.rules_ == free.rules_
+    with pytest.warns(CutShortWarning, match="1 of .* trees were read"):
+        cut = MIRCOClassifier(model, time_limit=1e-6).fit(cp.asarray(X), cp.asarray(y))
+    assert cut.rules_.apply(X).sum(axis=1).min() >= 1
+
+
 def test_what_is_not_supported_is_refused_in_a_line() -> None:
     X, y = random_data(0)
     model, on_device = FrozenEstimator(forest_of(X, y)), (cp.asarray(X), cp.asarray(y))
@@ -108,7 +121,6 @@ def test_what_is_not_supported_is_refused_in_a_line() -> None:
         ({"estimator": RandomForestClassifier()}, "no model is trained"),
         ({"estimator": model, "class_weight": "balanced"}, "class_weight"),
         ({"estimator": model, "solver": "exact"}, "solver is 'exact'"),
-        ({"estimator": model, "time_limit": 5}, "time_limit is 5"),
     ]:
         with pytest.raises((TypeError, ValueError), match=match):
             MIRCOClassifier(**settings).fit(*on_device)

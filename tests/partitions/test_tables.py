@@ -362,12 +362,6 @@ def test_what_needs_all_rows_in_memory_is_refused(model, said):
         model.fit(table)
 
 
-@pytest.mark.parametrize("model", [MIRCOClassifier(time_limit=5), MIRCORegressor.as_in_paper(time_limit=5)])
-def test_a_time_limit_that_cannot_be_kept_is_refused(model):
-    with pytest.raises(ValueError, match="time_limit is 5, which a cover of rows that are not in memory cannot keep"):
-        model.fit(open_table([drawn_frame()[[*"abcd", "y"]]], target="y"))
-
-
 def test_a_table_that_changes_while_it_is_read_is_refused():
     frame, times = drawn_frame()[[*"abcd", "y"]], []
 

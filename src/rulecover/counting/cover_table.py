@@ -27,6 +27,7 @@ from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Status
 from rulecover.targets.classes.evidence import ClassEvidence
 from rulecover.typing import Floats
+from rulecover.voting.voting_on import voting_on
 
 if TYPE_CHECKING:
     from rulecover.counting.databases import DatabaseTable
@@ -344,10 +345,9 @@ def _counted(few: MIRCOClassifier, rules: RuleSet, groups: RowGroups, sums: Floa
     impurity = few._price().impurity(sums)
     totals = np.bincount(y, weights=groups.n_rows, minlength=len(classes)).astype(np.float64)
     seen = rules.with_evidence(ClassEvidence(sums, impurity, cost, totals, classes))
-    recipe = few._parts_recipe(few._check_settings(), np.asarray(1))
-    vote = recipe.vote(seen)
-    if recipe.fit is not None:
-        vote = recipe.fit(vote, groups.covered, y, groups.n_rows.astype(np.float64))
+    vote, fit = few._vote_of(seen), voting_on(few._target).fitted.get(few.vote)
+    if fit is not None:
+        vote = fit(vote, groups.covered, y, groups.n_rows.astype(np.float64))
     other = copy.copy(few)
     other.vote_, other.rules_ = vote, vote.rules
     del other.certificate_, other.uncovered_  # they are of the rows that were fetched

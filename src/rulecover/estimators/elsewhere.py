@@ -107,8 +107,8 @@ class RowsElsewhere(Protocol):
     def check_boost(self, model: Any) -> RowsToBoost:
         """The rows; raises for boosting that needs all of them in memory."""
 
-    def prepared(self, model: ModelElsewhere) -> Prepared:
-        """The model that rules come from: frozen, or trained on a sample of the rows."""
+    def prepared(self, model: ModelElsewhere, deadline: float | None = None) -> Prepared:
+        """The model that rules come from: frozen, or trained on a sample of the rows, by the deadline."""
 
     def parts(
         self, model: ModelElsewhere, prepared: Prepared, trees: TreeEnsemble
@@ -119,8 +119,8 @@ class RowsElsewhere(Protocol):
 class RowsToBoost(Protocol):
     """Rows elsewhere on which rules can be generated."""
 
-    def prepared(self, model: ModelElsewhere) -> Prepared:
-        """The model that the first tree comes from."""
+    def prepared(self, model: ModelElsewhere, deadline: float | None = None) -> Prepared:
+        """The model that the first tree comes from, trained by the deadline."""
 
     def boost_parts(
         self, model: ModelElsewhere, prepared: Prepared, pricing: BinnedPricing
@@ -157,11 +157,6 @@ def check_in_memory(model: Any, X: Any) -> None:
 
 def check_on_parts(model: Any, solver: Any) -> None:
     """Raises for settings of a cover that need all rows in one place."""
-    if model.time_limit is not None:
-        raise ValueError(
-            f"time_limit is {model.time_limit!r}, which a cover of rows that are not in memory cannot keep: it takes "
-            "as many passes over them as it needs; leave time_limit out, or give a sample of the rows, in memory."
-        )
     refused = {
         f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
         f"solver is {model.solver!r}": not isinstance(solver, Greedy)
@@ -187,13 +182,12 @@ def check_path_on_parts(model: PathElsewhere) -> None:
         f"estimator is a {type(model.estimator).__name__}": isinstance(model.estimator, (RuleSet, RuleModel)),
         "model_share is None": model._share() is None,
         "checkpoint is given": model.checkpoint is not None,
-        "time_limit is given": model.time_limit is not None,
     }
     for what, wrong in refused.items():
         if wrong:
             raise ValueError(
-                f"{what}, which needs all rows in memory; take trees, model_share as a number, and neither checkpoint "
-                "nor time_limit for a table that is read in blocks."
+                f"{what}, which needs all rows in memory; take trees, model_share as a number, and no checkpoint for a "
+                "table that is read in blocks."
             )
 
 

@@ -13,8 +13,11 @@ from sklearn.pipeline import Pipeline
 
 from rulecover.clock import check_in_time
 from rulecover.exceptions import RulecoverError
+from rulecover.partitions.mirco import Grouped
 from rulecover.targets.samples import Samples
 from rulecover.typing import Array, Floats, Ints
+from rulecover.voting.vote import Vote
+from rulecover.voting.voting_on import FittedVote
 
 T = TypeVar("T")
 
@@ -184,6 +187,28 @@ def made_in_time(
 
     made, size = trained_in_time(make_of, order, deadline)
     return made, "" if size == len(order.rows) else f"{size:,} of {len(order.rows):,} rows"
+
+
+def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped, deadline: float | None) -> tuple[Vote, str]:
+    """Votes that are fitted to groups of rows, and to how many rows, in words, if there was no time for all.
+
+    The largest groups come first, and one of each class at least.
+    """
+    assert rows.y is not None
+    y, n_rows = rows.y, int(rows.counts.sum())
+
+    def fit_to(some: Ints) -> tuple[Vote, str]:
+        if len(some) == len(y):
+            return fit(vote, rows.covered, y, rows.weight), ""
+        said = f"{int(rows.counts[some].sum()):,} of {n_rows:,} rows"
+        return fit(vote, rows.covered[some], y[some], rows.weight[some]), said
+
+    largest_first = np.argsort(-rows.counts, kind="stable")
+    if deadline is None:
+        return fit_to(largest_first)
+    _, first = np.unique(y[largest_first], return_index=True)
+    least = min(len(y), max(_FIRST, int(first.max()) + 1))
+    return trained_in_time(fit_to, SamplingOrder(largest_first, least), deadline)[0]
 
 
 def in_time(ask: Callable[[Ints], T], rows: Ints, deadline: float | None) -> T:

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import TimeLimits, training_deadline
+from rulecover.clock import TimeLimits, cut_in_words, deadline_of, training_deadline
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.booster import check_trains_again
 from rulecover.estimators.checks import (
@@ -31,22 +31,23 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
-from rulecover.estimators.in_time import made_in_time, votes_deadline
+from rulecover.estimators.in_time import fitted_to_groups, made_in_time, votes_deadline
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Prepared, for_folds, forget_table, fresh
 from rulecover.estimators.pruning import pruning_pays
 from rulecover.exceptions import CutShortWarning
-from rulecover.mirco.cover import Recipe, minimum_rule_cover
+from rulecover.mirco.cover import Recipe, RuleCover, minimum_rule_cover
 from rulecover.mirco.forward import Forward
 from rulecover.mirco.prune import pruned_pool
 from rulecover.mirco.timed import TimedSolver
 from rulecover.partitions.mirco import (
+    Grouped,
     PartsRecipe,
     leaf_pool_of_parts,
     minimum_rule_cover_of_parts,
 )
-from rulecover.partitions.parts import Parts
+from rulecover.partitions.parts import Parts, read_in_time
 from rulecover.pool import RulePool, leaf_pool, pool_in_time
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
@@ -151,11 +152,12 @@ class MinimumRuleCover(VotingModel):
             If the estimator is of a type that no reader knows.
         """
         forget_table(self)
+        begin = time.perf_counter()
         rows = rows_elsewhere(X, y, sample_weight)
         solver = self._check_settings()
         if rows is not None:
-            return self._fit_elsewhere(rows, solver)
-        begin = time.perf_counter()
+            self._warn_of_cuts(*self._fit_elsewhere(rows, solver, begin))
+            return self
         # A checkpoint is of a pool, which must not depend on the clock.
         clocked = self.checkpoint is None
         until = training_deadline(begin, self.time_limit) if clocked else None
@@ -168,13 +170,8 @@ class MinimumRuleCover(VotingModel):
             solver = solver if file is None else solver.kept_in(file)
             recipe = replace(self._recipe(solver, X, y, sample_weight, limits), demand=demand)
             found = minimum_rule_cover(pool, prepared.samples, recipe)
-        # Of too few rules for a cover the certificate says nothing of what was cut short.
-        unfinished = file is not None and file.unfinished
-        in_time = not (prepared.cut or unread or found.cut or unfinished)
-        limited = found.certificate.status == Status.LIMITED  # too few rules for a cover, with or without more time
-        self.certificate_: Certificate = (
-            found.certificate if in_time or limited else replace(found.certificate, status=Status.TIME_LIMIT)
-        )
+        in_time = not (prepared.cut or unread or found.cut or (file is not None and file.unfinished))
+        self.certificate_: Certificate = self._certified(found, in_time=in_time)
         self.uncovered_: Ints = prepared.rows[found.uncovered]
         self._warn_of_cuts(prepared.cut, unread, found.cut, found.votes_cut)
         is_done = in_time and not found.votes_cut and self.certificate_.status != Status.TIME_LIMIT
@@ -182,33 +179,48 @@ class MinimumRuleCover(VotingModel):
             file.remove()
         return self._finished(found.vote, prepared.samples)
 
+    @staticmethod
+    def _certified(found: RuleCover, *, in_time: bool) -> Certificate:
+        """The certificate; of too few rules for a cover, with or without more time, it says nothing of what was cut."""
+        if in_time or found.certificate.status == Status.LIMITED:
+            return found.certificate
+        return replace(found.certificate, status=Status.TIME_LIMIT)
+
     def _warn_of_cuts(self, *cut: str) -> None:
         """Says what there was no time for, apart from what the certificate says."""
         if any(cut):
             said = f"time_limit is {self.time_limit:g} s: {' and '.join(filter(None, cut))}"
             warnings.warn(f"{said}; give more time, or a model of fewer trees.", CutShortWarning, stacklevel=3)
 
-    def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any) -> Self:
-        """The same for rows that are not in memory: only sums over them are fetched."""
-        rows.check_cover(self, solver)
-        prepared = rows.prepared(self)
-        with rows.parts(self, prepared, self._trees(prepared)) as (parts, head):
-            self._cover_parts(parts, prepared, head, solver)
-        self.n_sampled_rows_ = len(prepared.rows)
-        return self
+    def _fit_elsewhere(self, rows: RowsElsewhere, solver: Any, begin: float) -> list[str]:
+        """The same for rows that are not in memory: only sums over them are fetched.
 
-    def _cover_parts(self, parts: Parts, prepared: Prepared, head: Samples, solver: Any) -> None:
+        Returns what there was no time for, in words.
+        """
+        rows.check_cover(self, solver)
+        prepared = rows.prepared(self, training_deadline(begin, self.time_limit))
+        with rows.parts(self, prepared, self._trees(prepared)) as (parts, head):
+            cut = self._cover_parts(parts, prepared, head, solver, deadline_of(self.time_limit, begin=begin))
+        self.n_sampled_rows_ = len(prepared.rows)
+        return cut
+
+    def _cover_parts(
+        self, parts: Parts, prepared: Prepared, head: Samples, solver: Any, deadline: float | None
+    ) -> list[str]:
         """Algorithm 1 on rows in many places, with a model that is prepared on some of them."""
-        trees = self._trees(prepared)
-        names = check_model_fits(trees, prepared.samples.X, self._names())
+        whole = self._trees(prepared)
+        names = check_model_fits(whole, prepared.samples.X, self._names())
+        trees = read_in_time(parts, whole, deadline)
+        unread = cut_in_words(len(trees.trees), len(whole.trees), "trees were read")
         pool = self._weighted(leaf_pool_of_parts(parts, trees, head, self._price(), names), trees)
         self.n_candidate_rules_ = len(pool)
         demand = self._demand_on_parts(head)
         pool = pool if demand.max() == 1 else pool.distinct()
-        found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand))
-        self.certificate_ = found.certificate
+        found = minimum_rule_cover_of_parts(parts, pool, head, self._parts_recipe(solver, demand, deadline))
+        self.certificate_ = self._certified(found, in_time=not (prepared.cut or unread or found.cut))
         self.uncovered_ = found.uncovered
         self._finished(found.vote, prepared.samples, found.fingerprint)
+        return [prepared.cut, unread, found.cut, found.votes_cut]
 
     def _demand_on_parts(self, head: Samples) -> Ints:
         """How many rules must cover each row: one number, or one for each class."""
@@ -217,7 +229,7 @@ class MinimumRuleCover(VotingModel):
         classes = self._target.of(head).classes
         return demands(self.demand, classes, classes)
 
-    def _parts_recipe(self, solver: Any, demand: Ints) -> PartsRecipe:
+    def _parts_recipe(self, solver: Any, demand: Ints, deadline: float | None) -> PartsRecipe:
         """The steps of Algorithm 1 as they are set, for rows in many places."""
         if self._kind.shorten is not None:
             self.pruned_ = self.prune is not False
@@ -228,9 +240,16 @@ class MinimumRuleCover(VotingModel):
             demand=demand,
             max_rules=self.max_rules,
             prune=self.prune is not False,
-            fit=voting_on(self._target).fitted.get(self.vote),
+            fit=partial(self._fit_to_groups, end=deadline) if self.vote in voting_on(self._target).fitted else None,
             weigh_votes=self.estimator_weights in ("vote", "both"),
+            deadline=deadline,
         )
+
+    def _fit_to_groups(self, vote: Vote, rows: Grouped, end: float | None) -> tuple[Vote, str]:
+        """The votes, fitted to groups of rows, and what there was no time for, in words."""
+        fit = voting_on(self._target).fitted[self.vote]
+        votes, some = fitted_to_groups(fit, vote, rows, votes_deadline(end))
+        return votes, some and f"votes were fitted to {some}"
 
     def _checkpoint(self, pool: RulePool, prepared: Prepared, demand: Ints, solver: Any) -> Checkpoint:
         samples = prepared.samples
@@ -376,8 +395,7 @@ class MinimumRuleCover(VotingModel):
         if source.trees is None:
             rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
             pool, n_read = pool_in_time(samples, rules, self._price(), deadline=deadline)
-            if n_read < len(rules):
-                cut = f"{n_read} of {len(rules)} rules were read"
+            cut = cut_in_words(n_read, len(rules), "rules were read")
         else:
             trees = self._trees(prepared, deadline)
             names = check_model_fits(trees, samples.X, self._names())
@@ -386,8 +404,7 @@ class MinimumRuleCover(VotingModel):
             settings: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose}
             pool = leaf_pool(samples, trees, self._price(), names, deadline=until, **settings)
             n_read = len(np.unique(pool.source.tree)) if isinstance(pool.source, Leaves) else 0
-            if n_read < len(source.trees.trees):
-                cut = f"{n_read} of {len(source.trees.trees)} trees were read"
+            cut = cut_in_words(n_read, len(source.trees.trees), "trees were read")
             pool = self._weighted(pool, trees)
         self.n_candidate_rules_ = len(pool)
         # Covering twice by one rule is covering once.
@@ -504,7 +521,8 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         second at most. Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and
         rules keep their clauses where there is no time to drop them. Votes that would take longer than another second
         are fitted to a sample of the rows. A `CutShortWarning` says what was cut; one tree is always read, and the
-        greedy choice is not cut. With ``prune="held-out"`` no fold is begun that would end after half of the time.
+        greedy choice is not cut, nor is a pass over rows that are not in memory. With ``prune="held-out"`` no fold is
+        begun that would end after half of the time.
     checkpoint
         With ``solver="exact"``, or an `Exact` of your own: a file, such as "cover.npz", in which bounds, covers and
         parts of the proof are kept, so that a fit that was killed or cut short goes on from there when it is run again

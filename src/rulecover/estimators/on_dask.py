@@ -79,10 +79,10 @@ class RowsOnWorkers:
                 )
         return self
 
-    def prepared(self, model: ModelElsewhere) -> Prepared:
+    def prepared(self, model: ModelElsewhere, deadline: float | None = None) -> Prepared:
         if not isinstance(model.estimator, FrozenEstimator):
             sample = self.drawn(model.random_state)
-            return model._prepare(sample.X, sample.y, sample.weight)
+            return model._prepare(sample.X, sample.y, sample.weight, deadline=deadline)
         n_rows = int(self.rows.n_rows.sum())
         even = np.linspace(0, n_rows - 1, min(n_rows, _LOOKED_AT)).astype(np.intp)
         return model._prepare(*some_rows(self.rows, np.union1d(even, self.rows.first_rows)))

@@ -58,7 +58,7 @@ class RowsOnDevice:
 
     check_boost = check_path
 
-    def prepared(self, model: ModelElsewhere) -> Prepared:
+    def prepared(self, model: ModelElsewhere, deadline: float | None = None) -> Prepared:
         X, few = self._numbers, slice(0, _LOOKED_AT)
         if X.ndim != 2 or len(self.y) != len(X) or not len(X):
             raise ValueError(

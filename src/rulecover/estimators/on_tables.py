@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -84,10 +84,10 @@ class RowsOfTable:
             "MIRCOClassifier, MIRCORegressor or a rule path."
         )
 
-    def prepared(self, model: ModelElsewhere) -> Prepared:
+    def prepared(self, model: ModelElsewhere, deadline: float | None = None) -> Prepared:
         is_frozen = isinstance(model.estimator, FrozenEstimator)
         sample = self._first() if is_frozen else self.drawn(model.random_state)
-        return model._prepare(sample.X, sample.y, sample.weight)
+        return model._prepare(sample.X, sample.y, sample.weight, deadline=deadline)
 
     def _first(self) -> SampledRows:
         """Rows of the first block: for a frozen model, whose columns are looked at."""
@@ -110,7 +110,7 @@ class RowsOfTable:
     def parts(self, model: ModelElsewhere, prepared: Prepared, trees: TreeEnsemble) -> Iterator[PartsAndHead]:
         with self._blocks(model, prepared, lambda head: _COVER) as blocks:
             parts = [Part(trees, partial(blocks.samples, k), blocks.store) for k in range(len(blocks))]
-            yield LocalParts(parts, verbose=model.verbose), blocks.head
+            yield blocks.together(parts, model.verbose), blocks.head
 
     @contextmanager
     def path_parts(self, model: PathElsewhere, prepared: Prepared, sample: SampledRows) -> Iterator[PartsAndHead]:
@@ -127,7 +127,7 @@ class RowsOfTable:
                 )
                 for k in range(len(blocks))
             ]
-            yield LocalParts(parts, verbose=model.verbose), blocks.head
+            yield blocks.together(parts, model.verbose), blocks.head
 
     @contextmanager
     def _blocks(
@@ -193,6 +193,10 @@ class _TableBlocks:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def together(self, parts: Sequence[Part], verbose: int) -> LocalParts:
+        """The parts of all blocks as one."""
+        return LocalParts(parts, verbose=verbose, sizes=np.diff(self.starts).tolist())
 
     def samples(self, number: int) -> Samples:
         """The samples of a block; rows of weight zero are left out."""

@@ -6,6 +6,7 @@ from typing import Any, Protocol, Self
 
 import pandas as pd
 
+from rulecover.clock import TimeLimits
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.estimators.elsewhere import PathElsewhere
 from rulecover.estimators.prepare import Prepared
@@ -50,6 +51,10 @@ class PathModel(PathElsewhere, Protocol):
 
     def _follow(self, X: Any, prepared: Prepared, deadline: float | None) -> PathData: ...
 
+    def _choose_size(
+        self, given: tuple[Any, Any, Any], groups: Any, prepared: Prepared, limits: TimeLimits
+    ) -> list[str]: ...
+
     def _take(self, size: int) -> None: ...
 
     def _warn_of_kept(self) -> None: ...
@@ -59,7 +64,7 @@ class PathModel(PathElsewhere, Protocol):
     def _check_rows(self, X: Any, *, whole: bool = False) -> Any: ...
 
     def _fitted_predictions(
-        self, X: Any, samples: Samples, places: Ints, deadline: float | None = None
+        self, X: Any, samples: Samples, places: Ints, end: float | None
     ) -> tuple[RowPredictions | None, str]: ...
 
     def _finished(

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from rulecover.checkpoint import Checkpoint, fingerprint
-from rulecover.clock import deadline_of, training_deadline
+from rulecover.clock import deadline_of, is_late, training_deadline
 from rulecover.data.encoder import TableEncoder
 from rulecover.estimators.base import VotingModel
 from rulecover.estimators.checks import (
@@ -35,14 +35,14 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
-from rulecover.estimators.in_time import made_in_time, votes_deadline
+from rulecover.estimators.in_time import fitted_to_groups, made_in_time, votes_deadline
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, train
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, SolverError, UnreadableModelError
 from rulecover.partitions.boost import GenerationInParts, binned_pricing
-from rulecover.partitions.mirco import fitted_to_groups, grouped_rows
+from rulecover.partitions.mirco import grouped_rows
 from rulecover.rcboost.admission import ADMISSIONS
 from rulecover.rcboost.boost import Boosted, BoostRun, ChangingVote, Watch, boost, boosted, grown_tree
 from rulecover.rcboost.generate import BoostRecipe, RuleGeneration, grows_first
@@ -97,6 +97,36 @@ class FirstTree:
 
     def __call__(self, grow: Callable[[Samples], TreeEnsemble], samples: Samples) -> TreeEnsemble:
         tree, self.some = made_in_time(grow, samples, self._deadline, classes=self._classes)
+        return tree
+
+
+class FirstTreeElsewhere:
+    """Grows the first tree of rows elsewhere on a sample, if there is no time for all; knows how many rows these were.
+
+    What the sample takes says whether there is time for one of all rows, which is then grown where they are.
+    """
+
+    def __init__(
+        self, grow: Callable[..., TreeEnsemble], sample: Samples, deadline: float | None, *, classes: bool
+    ) -> None:
+        self._grow, self._sample, self._deadline, self._classes = grow, sample, deadline, classes
+        self.some = ""
+
+    def __call__(self, seed: int, n_rows: int, n_parts: int) -> TreeEnsemble | None:
+        if self._deadline is None:
+            return None
+        n_sampled, seconds = len(self._sample.y), 0.0
+
+        def grow(samples: Samples) -> TreeEnsemble:
+            nonlocal seconds
+            begin, tree = time.perf_counter(), self._grow(samples, seed=seed)
+            seconds = time.perf_counter() - begin
+            return tree
+
+        tree, some = made_in_time(grow, self._sample, self._deadline, classes=self._classes)
+        if not some and not is_late(self._deadline, seconds * n_rows / (n_sampled * n_parts)):
+            return None
+        self.some = some or ("" if n_sampled >= n_rows else f"{n_sampled:,} of {n_rows:,} rows")
         return tree
 
 
@@ -164,11 +194,11 @@ class RuleBoosting(VotingModel):
         UnreadableModelError
             If the estimator is of a type that no reader knows.
         """
+        begin = time.perf_counter()
         self._check_settings()
         rows = rows_elsewhere(X, y, sample_weight)
         if rows is not None:
-            return self._fit_on_workers(rows.check_boost(self))
-        begin = time.perf_counter()
+            return self._fit_on_workers(rows.check_boost(self), begin)
         deadline = deadline_of(self.time_limit, begin=begin)
         started = self._started if self.warm_start else None
         if started is None:
@@ -200,12 +230,14 @@ class RuleBoosting(VotingModel):
         self._warn_of_cut(cut)
         return started._replace(expected=math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin))
 
-    def _fit_on_workers(self, rows: RowsToBoost) -> Self:
+    def _fit_on_workers(self, rows: RowsToBoost, begin: float) -> Self:
         """The same for rows on the workers of a cluster."""
-        deadline = deadline_of(self.time_limit, begin=time.perf_counter())
+        deadline, until = deadline_of(self.time_limit, begin=begin), training_deadline(begin, self.time_limit)
         self._encoder, recipe = None, self._recipe()
-        prepared = rows.prepared(self)
-        parts, links, head = rows.boost_parts(self, prepared, binned_pricing(recipe))
+        prepared, pricing = rows.prepared(self, until), binned_pricing(recipe)
+        parts, links, head = rows.boost_parts(self, prepared, pricing)
+        grow = partial(pricing.first, tree=inner_model(self.estimator_))
+        first = FirstTreeElsewhere(grow, prepared.samples, until, classes=self._target.name == "classes")
         generation = GenerationInParts(
             parts,
             links,
@@ -214,11 +246,13 @@ class RuleBoosting(VotingModel):
             recipe=recipe,
             names=lambda first: check_model_fits(first, head.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
+            first=first,
         )
         self.estimator_ = self.initial_estimator_ = grown_tree(generation.generated, self._target)
+        self._warn_of_cut(first.some and f"the model was trained on {first.some}")
         run = BoostRun(generation)
-        over = self._boost(run, deadline, None)
-        self._take(boosted(run, over=over), generation)
+        over = self._boost(run, deadline, None, math.inf if first.some else 0.0)
+        self._take(boosted(run, over=over), generation, deadline)
         return self._finished(self.vote_, prepared.samples, generation.fingerprint_of(self.rules_))
 
     def _warn_of_cut(self, cut: str, *, stacklevel: int = 4) -> None:
@@ -328,16 +362,13 @@ class RuleBoosting(VotingModel):
         voting = voting_on(self._target)
         if self.vote not in voting.fitted:
             return plain, ""
+        samples = generation.samples
         if isinstance(generation, GenerationInParts):
-            groups = grouped_rows(generation.parts, plain.rules, generation.samples)
-            return fitted_to_groups(voting.fitted[self.vote], plain, groups), ""
-
-        def fit(samples: Samples) -> Vote:
-            return voting.fitted_to(samples, self.vote, plain)
-
-        vote, some = made_in_time(
-            fit, generation.samples, votes_deadline(deadline), classes=self._target.name == "classes"
-        )
+            groups = grouped_rows(generation.parts, plain.rules, samples)
+            vote, some = fitted_to_groups(voting.fitted[self.vote], plain, groups, votes_deadline(deadline))
+        else:
+            fit, classes = partial(voting.fitted_to, name=self.vote, plain=plain), self._target.name == "classes"
+            vote, some = made_in_time(fit, samples, votes_deadline(deadline), classes=classes)
         self._warn_of_cut(some and f"votes were fitted to {some}", stacklevel=5)
         return vote, some
 
@@ -613,9 +644,9 @@ class RCBoostClassifier(PredictsClasses, RuleBoosting):
     time_limit
         Seconds for the whole fit. No call is begun that would end later, judged by the one before or by the first tree,
         and solves of the LP and exact searches end in time. If half of the time is too short to train the first tree on
-        all rows, it is trained on a sample of them, and so are log-odds fitted where that would take longer than
-        another second. A `CutShortWarning` says so, and how many calls were made; the status of `certificate_` is "time
-        limit" where calls, or the last solve, were cut.
+        all rows, it is trained on a sample of them, also on Dask, and so are log-odds fitted where that would take
+        longer than another second. A `CutShortWarning` says so, and how many calls were made; the status of
+        `certificate_` is "time limit" where calls, or the last solve, were cut.
     checkpoint
         A file, such as "boost.npz", in which the calls are kept as they are made, so that a fit that was killed, or cut
         short by `time_limit` or Ctrl-C, goes on from there when it is run again on the same data with the same

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from rulecover.clock import TimeLimits, is_late, late, training_deadline
+from rulecover.clock import TimeLimits, cut_in_words, is_late, late, training_deadline
 from rulecover.data.columns import Columns
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.base import VotingModel
@@ -48,7 +48,7 @@ from rulecover.rulepath.candidates import Candidates, node_candidates, rule_cand
 from rulecover.rulepath.constraints import Constraints, column_numbers
 from rulecover.rulepath.family import RowPredictions
 from rulecover.rulepath.folds import PathData
-from rulecover.rulepath.path import GAINS, PATH_VOTES, PathRecipe, PathVotes, rule_path
+from rulecover.rulepath.path import GAINS, PATH_VOTES, PathRecipe, PathVotes, ended_in_words, rule_path
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import BY_SCORE, chosen_size, size_scores, size_table
 from rulecover.rulepath.squares import Terms, usual_shrinkage
@@ -146,30 +146,38 @@ class RulePath(VotingModel):
         """
         forget_table(self)
         self._check_settings()
+        begin = time.perf_counter()
         rows = rows_elsewhere(X, y, sample_weight)
         if rows is not None:
-            fit_path_elsewhere(self, rows, groups)
+            cut = fit_path_elsewhere(self, rows, groups, begin)
+            self.size_reason_ += self._noted(cut)
             return self
-        begin = time.perf_counter()
         # Boosted trees of ours keep to one thread: many would wait for each other longer than they work.
         with nullcontext() if self.estimator is not None else threadpool_limits(1, "openmp"):
             # A checkpoint is of candidates and a response, which must not depend on the clock.
             until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
             prepared = self._prepare(X, y, sample_weight, deadline=until)
             limits = TimeLimits.of(self.time_limit, shared=not self._takes_all(), begin=begin)
-            data = self._follow(X, prepared, limits.path)
-            samples = data.samples
-            choice = self._choice(samples)
-            cut = [prepared.cut, self._cut_reading(prepared, data), self._cut_path(limits.path), data.cut]
-            held_out, no_time = (
-                (None, "")
-                if self._takes_all()
-                else held_out_scores(
-                    self, (X, y, sample_weight), groups, scoring=choice.scoring, of=data, limits=limits
-                )
-            )
-            model, not_scored = self._fitted_predictions(X, samples, data.places, late(limits.end, _TO_SCORE))
-            cut.append(not_scored)
+            cut = self._choose_size((X, y, sample_weight), groups, prepared, limits)
+        self._warn_of_kept()
+        self.size_reason_ += self._noted(cut)
+        return self._finished(self.vote_, prepared.samples)
+
+    def _choose_size(
+        self, given: tuple[Any, Any, Any], groups: Any, prepared: Prepared, limits: TimeLimits
+    ) -> list[str]:
+        """Follows the path, and takes the size that was asked for; returns what there was no time for, in words."""
+        X = given[0]
+        data = self._follow(X, prepared, limits.path)
+        samples = data.samples
+        choice = self._choice(samples)
+        cut = [prepared.cut, self._cut_reading(prepared, data), self._cut_path(limits.path), data.cut]
+        held_out, no_time = (
+            (None, "")
+            if self._takes_all()
+            else held_out_scores(self, given, groups, scoring=choice.scoring, of=data, limits=limits)
+        )
+        model, not_scored = self._fitted_predictions(X, samples, data.places, limits.end)
         training = size_scores(self._family, samples, model)
         self.path_: pd.DataFrame = size_table(self._family, samples, training, held_out, choice.name)
         self.model_score_ = np.nan if held_out is None else float(held_out.model.mean())
@@ -177,31 +185,27 @@ class RulePath(VotingModel):
         size, reason = chosen_size(self._family, held_out, choice.choose, self.within, by)
         kept = held_out is not None and not self.train_in_folds
         self._take(size)
-        self._warn_of_kept()
-        reason += self._left_out() + (_KEPT if kept else "")
-        self.size_reason_ = reason + self._noted([each for each in (*cut, no_time) if each])
-        return self._finished(self.vote_, samples, prepared.samples)
+        self.size_reason_ = reason + self._left_out() + (_KEPT if kept else "")
+        return [*cut, not_scored, no_time]
 
     @staticmethod
     def _cut_reading(prepared: Prepared, data: PathData) -> str:
         """How many trees, or rules that were there already, there was time to read, in words."""
         trees, model, n_read = prepared.source.trees, prepared.source.model, data.candidates.cells.shape[1]
         if trees is not None:
-            return f"{n_read} of {len(trees.trees)} trees were read" if n_read < len(trees.trees) else ""
-        rules = model if isinstance(model, RuleSet) else model.rules_
-        return f"{n_read} of {len(rules)} rules were read" if n_read < len(rules) else ""
+            return cut_in_words(n_read, len(trees.trees), "trees were read")
+        return cut_in_words(n_read, len(model if isinstance(model, RuleSet) else model.rules_), "rules were read")
 
     def _cut_path(self, deadline: float | None) -> str:
         """Where the path ended because time was up, in words."""
         largest = self._family.largest
-        cut = is_late(deadline) and largest < self.max_rules
-        return f"the path ends at {largest} of up to {self.max_rules} rules" if cut else ""
+        return ended_in_words(largest, self.max_rules) if is_late(deadline) and largest < self.max_rules else ""
 
     def _noted(self, cut: list[str]) -> str:
         """What the time limit has cut, if anything, as the end of a sentence; a warning says it too."""
-        if not cut:
+        if not any(cut):
             return ""
-        said = f"time_limit is {self.time_limit:g} s: {' and '.join(cut)}"
+        said = f"time_limit is {self.time_limit:g} s: {' and '.join(filter(None, cut))}"
         warnings.warn(f"{said}; give more time, or fewer rules or folds.", CutShortWarning, stacklevel=3)
         return f" ({said})"
 
@@ -346,18 +350,18 @@ class RulePath(VotingModel):
         return model if _is_unknown(prepared) else OutOfBagModel(model, prepared.drawn_from)
 
     def _fitted_predictions(
-        self, X: Any, samples: Samples, places: Ints, deadline: float | None = None
+        self, X: Any, samples: Samples, places: Ints, end: float | None
     ) -> tuple[RowPredictions | None, str]:
         """What the model predicts for samples, at these places of X, and whether there was no time for it, in words.
 
-        ``None`` if it cannot be asked, or not in time.
+        ``None`` if it cannot be asked, or not soon after the end of all time.
         """
 
         def ask(some: Ints) -> RowPredictions:
             return RowPredictions(self._source_model(X, places[some]).predict(some_of(samples.X, some)))
 
         try:
-            return in_time(ask, np.arange(len(places)), deadline), ""
+            return in_time(ask, np.arange(len(places)), late(end, _TO_SCORE)), ""
         except UnreadableModelError:
             return None, ""
         except TimeoutError:
@@ -599,7 +603,8 @@ class RulePathClassifier(PredictsClasses, RulePath):
         of them. Half of what is left is for the path, the rest for the folds, in which models are trained again. A path
         that is cut has fewer sizes, and a size is chosen by the folds that are done, or is the largest; `size_reason_`
         and a `CutShortWarning` say so. Trees that are not read in half of the time for the path are left out, and the
-        model is not asked where it would take too long.
+        model is not asked where it would take too long. Of rows that are not in memory a sample has half of the time,
+        on which the size is chosen; a pass over the rows is not cut.
     checkpoint
         A file, such as "path.npz", in which the scores in folds are kept as they are made, so that a fit that was
         killed or cut short does not make them again when it is run again on the same data with the same settings; the

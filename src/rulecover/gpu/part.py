@@ -47,9 +47,18 @@ class DevicePart:
     def __init__(self, ensemble: TreeEnsemble, X: Any, y: Any, classes: Array, weight: Any = None) -> None:
         if len(X) >= 2**32:
             raise MismatchedDataError(f"X has {len(X)} rows; one GPU takes fewer than {2**32}.")
-        self._packed = PackedTrees.of(ensemble, X.dtype)
+        self._ensemble, self._packed = ensemble, PackedTrees.of(ensemble, X.dtype)
         self._X, self._y, self._classes, self._weight = X, y, classes, weight
         self._n_trees, self._n_rows = len(ensemble.trees), len(X)
+
+    def pace(self, method: str, *arguments: Any) -> Floats:
+        """As if all were done at once: on a GPU a pass takes too little time to be cut."""
+        return np.zeros(2)
+
+    def keep_trees(self, n_trees: int) -> None:
+        """Leaves all trees but the first out, before they are read."""
+        self._ensemble, self._n_trees = self._ensemble.take(np.arange(n_trees)), n_trees
+        self._packed = PackedTrees.of(self._ensemble, self._X.dtype)
 
     # Leaves -----------------------------------------------------------------------------------------------------
 

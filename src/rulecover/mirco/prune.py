@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rulecover.clock import is_late
+from rulecover.clock import cut_in_words, is_late
 from rulecover.pool import RulePool, priced, rule_pool
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rules.ruleset import RuleSet
@@ -27,7 +27,12 @@ def pruned_pool(
     late = pool.take(np.arange(n_done, len(pool)))
     late = replace(late, evidence=priced(samples, late.source, late.evidence.sums, price), strength=None)
     whole = rule_pool(samples, short, price).join(late).distinct() if n_done else late
-    return whole, f"{n_done} of {len(pool)} rules were pruned"
+    return whole, pruned_in_words(n_done, len(pool))
+
+
+def pruned_in_words(n_done: int, n_rules: int) -> str:
+    """How many rules were pruned, if there was no time for all."""
+    return cut_in_words(n_done, n_rules, "rules were pruned")
 
 
 def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None = None) -> tuple[RuleSet, int]:

@@ -73,6 +73,9 @@ class GenerationInParts(RuleGeneration):
         The settings of trees.
     recipe, names, seed
         As in `RuleGeneration`.
+    first
+        From a seed, the number of rows and the number of parts to the first tree, or to ``None`` if parts are to grow
+        it; by default they do.
     """
 
     def __init__(
@@ -85,6 +88,7 @@ class GenerationInParts(RuleGeneration):
         recipe: BoostRecipe,
         names: Callable[[TreeEnsemble], tuple[str, ...]],
         seed: int = 0,
+        first: Callable[[int, int, int], TreeEnsemble | None] | None = None,
     ) -> None:
         self._pricing = binned_pricing(recipe)
         self._tree, self._recipe, self._seeds = tree, recipe, np.random.default_rng(seed)
@@ -93,9 +97,11 @@ class GenerationInParts(RuleGeneration):
         self._n_samples, self._n_parts = weights.n_rows, weights.n_parts
         self._total, self._scale = weights.counted, 1.0 / min(1.0, weights.counted / weights.n_rows)
         self._n_trees = 0
-        first = self._grow(self._seed())  # line 2
-        self._names = names(first)
-        self._begin(self._priced(first).distinct())
+        seed = self._seed()
+        tree = None if first is None else first(seed, self._n_samples, self._n_parts)
+        tree = self._grow(seed) if tree is None else tree  # line 2
+        self._names = names(tree)
+        self._begin(self._priced(tree).distinct())
         self.accumulated = np.zeros(0)  # line 1: it is with the rows
 
     def _new_master(self) -> MasterOfParts:

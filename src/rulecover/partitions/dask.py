@@ -11,8 +11,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary, finalize
 
+import numpy as np
+
 from rulecover.exceptions import LostClusterError
 from rulecover.partitions.freed_memory import FREED_MEMORY
+from rulecover.typing import Floats
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -122,6 +125,10 @@ class DaskParts:
         Parts are added in an order that depends on where they are: the sum must be the same in any.
         """
         return reduce(add, self._results(Call(method, arguments), add))
+
+    def pace(self, method: str, *arguments: Any) -> Floats:
+        """As in `Parts`: that of the slowest worker, whose parts are called one after another."""
+        return np.asarray(np.max(self._results(Call("pace", (method, *arguments)), np.add), axis=0))
 
     def close(self) -> None:
         """Lets the parts go."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import add
 from typing import Any
@@ -12,10 +13,11 @@ import scipy.sparse
 from rulecover.coverage import Coverage
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.mirco.cover import CoverRecipe, RuleCover
-from rulecover.mirco.prune import needed_clauses, with_clauses
+from rulecover.mirco.prune import needed_clauses, pruned_in_words, with_clauses
+from rulecover.mirco.timed import TimedSolver
 from rulecover.partitions.cover import greedy_cover
 from rulecover.partitions.part import LeafNumbers, seen_together
-from rulecover.partitions.parts import Parts, added_one_by_one
+from rulecover.partitions.parts import PASSES, Parts, added_one_by_one, done_in_time
 from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import RulePool, priced
 from rulecover.rules.ruleset import RuleSet
@@ -25,7 +27,6 @@ from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.vote import Vote
-from rulecover.voting.voting_on import FittedVote
 
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
@@ -83,14 +84,17 @@ class PartsRecipe(CoverRecipe):
     prune
         Whether needless clauses are dropped, and shorter rules chosen from.
     fit
-        What fits the votes to rows.
+        The votes, fitted to rows, and what time cut short.
+    deadline
+        When time is up, by `time.perf_counter`.
     """
 
     solver: Greedy
     price: Price
     demand: Ints
     prune: bool = False
-    fit: FittedVote | None = None
+    fit: Callable[[Vote, Grouped], tuple[Vote, str]] | None = None
+    deadline: float | None = None
 
 
 def leaf_pool_of_parts(
@@ -133,17 +137,19 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
     demand, cost = recipe.demand, pool.evidence.cost
     cover = greedy_cover(parts, cost, places, demand, total_weight=weight, solver=solver, max_rules=limit)
     grouped: Grouped | None = None
+    cut = votes_cut = ""
     if recipe.prune:
-        rules = pruned_on_parts(parts, pool.written(cover.rules), pool.evidence.totals)
+        rules, cut = pruned_on_parts(parts, pool.written(cover.rules), pool.evidence.totals, recipe.deadline)
         grouped = grouped_rows(parts, rules, head)
         pool = _pool_of_groups(rules, grouped, head, recipe.price, pool.evidence.totals)
-        cover = _cover_of_groups(pool, grouped, recipe)
+        cover = _cover_of_groups(pool, grouped, head, recipe)
         grouped = replace(grouped, covered=grouped.covered[:, cover.rules])
     chosen, fingerprint = shown_for_parts(parts, pool.written(cover.rules))
     vote = recipe.plain_vote(chosen, None if pool.strength is None else pool.strength[cover.rules])
     if recipe.fit is not None:
-        vote = fitted_to_groups(recipe.fit, vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
-    return CoverOfParts(vote, cover.certificate.without_proof(), _NO_ROWS, fingerprint)
+        vote, votes_cut = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
+    certificate = cover.certificate.without_proof()
+    return CoverOfParts(vote, certificate, _NO_ROWS, fingerprint, cut=cut, votes_cut=votes_cut)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,22 +159,28 @@ class CoverOfParts(RuleCover):
     fingerprint: Fingerprint
 
 
-def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats) -> RuleSet:
-    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned_in_time`."""
-    merged: list[PatternSums] = parts.reduced(added_one_by_one, "clause_patterns", rules)
-    return with_clauses(rules, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
+def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats, deadline: float | None = None) -> tuple[RuleSet, str]:
+    """The rules without needless clauses, equal ones merged; see `rulecover.mirco.prune.pruned_in_time`.
+
+    Those that there is no time for are as they were, which is said in words. The deadline is that of all that is done
+    with the rows.
+    """
+    n_done = done_in_time(parts, len(rules), deadline, "clause_patterns", rules, passes=PASSES - 1)
+    if not n_done:
+        return rules, pruned_in_words(0, len(rules))
+    some, late = rules[:n_done], rules[n_done:]
+    merged: list[PatternSums] = parts.reduced(added_one_by_one, "clause_patterns", some)
+    short = with_clauses(some, [needed_clauses(mine.passed.T, mine.sums, totals) for mine in merged])
+    if not len(late):
+        return short, ""
+    whole = short.join(late)
+    return whole.take(whole.clauses.first_of_equal()), pruned_in_words(n_done, len(rules))
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
     """All rows, in groups that the same rules cover."""
     patterns: PatternSums = parts.reduced(add, "rule_patterns", rules)
     return Grouped.of(patterns, classes=hasattr(head, "classes"))
-
-
-def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped) -> Vote:
-    """Votes that are fitted to groups of rows."""
-    assert rows.y is not None
-    return fit(vote, rows.covered, rows.y, rows.weight)
 
 
 def shown_for_parts(parts: Parts, rules: RuleSet) -> tuple[RuleSet, Fingerprint]:
@@ -196,11 +208,11 @@ def _pool_of_groups(rules: RuleSet, grouped: Grouped, head: Samples, price: Pric
     return RulePool(rules, coverage, priced(head, rules, sums, price, totals), grouped.weight)
 
 
-def _cover_of_groups(pool: RulePool, grouped: Grouped, recipe: PartsRecipe) -> Cover:
+def _cover_of_groups(pool: RulePool, grouped: Grouped, head: Samples, recipe: PartsRecipe) -> Cover:
     """The cover of all rows: a group is a sample of the weight of its rows. What is counted are rows."""
     demand: Any = recipe.demand if recipe.demand.ndim == 0 else recipe.demand[grouped.y]
     problem = CoveringProblem(pool.coverage, pool.evidence.cost, demand, pool.weight)
-    cover = recipe.solver(problem, max_rules=recipe.max_rules)
+    cover = TimedSolver.of(recipe.solver, head, deadline=recipe.deadline)(problem, max_rules=recipe.max_rules)
     short = int(grouped.counts[problem.shortfall(cover.rules)].sum())
     capped = int(grouped.counts[problem.demand < demand].sum())
     return replace(cover, certificate=replace(cover.certificate, n_uncovered=short, n_capped=capped))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,8 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 
 #: (row, tree) pairs that are counted at a time.
 _PAIRS = 1 << 20
+#: A method is timed with one row in this many, but with no fewer, and no more, than these, if there are as many.
+_ONE_IN, _FEWEST, _MOST = 16, 1000, 10_000
 #: What `Part.seen` returns.
 Seen = tuple[dict[int, Floats], Fingerprint]
 
@@ -77,7 +80,10 @@ class Part:
 
     #: Calls that need not be repeated when a part is made again: they change nothing.
     passing = frozenset(
-        {"n_capped", "most_demanded", "gains_in_turn", "needs", "rule_patterns", "clause_patterns", "seen", "n_rows"}
+        {
+            *("n_capped", "most_demanded", "gains_in_turn", "needs", "rule_patterns", "clause_patterns", "seen"),
+            *("n_rows", "pace"),
+        }
     )
     #: Whether rows are kept in an order in which neighbours share leaves.
     _sorts_rows = True
@@ -89,7 +95,25 @@ class Part:
         self._weight: Floats | None = None
         self._y: Any = None
 
+    # Time -------------------------------------------------------------------------------------------------------
+
+    def pace(self, method: str, *arguments: Any) -> Floats:
+        """The seconds in which rows are loaded, and those in which a method is done, judged by some of the rows."""
+        begin = time.perf_counter()
+        samples = self.load()
+        loaded, n_rows = time.perf_counter(), len(samples.y)
+        n_few = min(n_rows, max(_FEWEST, min(_MOST, n_rows // _ONE_IN)))
+        few = samples.among(np.linspace(0, n_rows, n_few, endpoint=False).astype(np.intp))
+        begun = time.perf_counter()
+        getattr(type(self)(self.ensemble, lambda: few), method)(*arguments)
+        return np.array([loaded - begin, (time.perf_counter() - begun) * n_rows / max(1, n_few)])
+
     # Leaves -----------------------------------------------------------------------------------------------------
+
+    def keep_trees(self, n_trees: int) -> None:
+        """Leaves all trees but the first out, before they are read."""
+        self.ensemble = self.ensemble.take(np.arange(n_trees))
+        self._leaves = LeafNumbers(self.ensemble)
 
     def leaf_sums(self) -> Floats:
         """Sends the rows through the trees and keeps their leaves; returns the sums per leaf of all trees.

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rulecover.clock import is_late
 from rulecover.coverage import addable
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.partitions.mirco import shown_for_parts
@@ -22,7 +23,7 @@ from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RuleFamily
 from rulecover.rulepath.forward import Contest, EvaluatedClauses, Taken, follow, stacked
 from rulecover.rulepath.logistic import LogisticFit, NewtonGains
-from rulecover.rulepath.path import PathRecipe, VotesBySize
+from rulecover.rulepath.path import PathRecipe, VotesBySize, ended_in_words
 from rulecover.rulepath.response import best_exponent, noise_of
 from rulecover.rulepath.squares import Squares, Terms
 from rulecover.rules.ruleset import RuleSet
@@ -33,6 +34,9 @@ from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.logistic import Patterns
 from rulecover.voting.preconditioner import PerClass
+
+#: How many passes over the rows are made once rules are chosen.
+_PASSES = 3
 
 #: The bits of the sum of all marks, which is never rounded.
 _BITS = 52
@@ -283,7 +287,7 @@ def rule_path_of_parts(
     recipe: PathRecipe,
     *,
     strength: float | None,
-) -> tuple[RuleFamily, Fingerprint]:
+) -> PathOfParts:
     """The rule sets of every size, with votes that are fitted to what is to be explained, for rows in many places.
 
     Parameters
@@ -297,7 +301,7 @@ def rule_path_of_parts(
     softened
         What is to be explained, as `soften_parts` returns it.
     recipe
-        The steps, and the limits.
+        The steps, and the limits; the deadline is that of all that is done with the rows.
     strength
         The penalty on log-odds; ``None`` for votes by which the rules are chosen.
     """
@@ -313,13 +317,30 @@ def rule_path_of_parts(
         contest.note(recipe.given)
         for j, sign in enumerate(recipe.constraints.signs(recipe.given).tolist()):
             fit.enter(parts.reduced(add, "enter_rule", recipe.given[j : j + 1]), sign)
-    least = follow(contest, fit, look_at.enter, max_rules=recipe.max_rules, verbose=recipe.verbose)
+    until = _choice_deadline(parts, rules[: recipe.max_rules], recipe.deadline)
+    least = follow(contest, fit, look_at.enter, max_rules=recipe.max_rules, deadline=until, verbose=recipe.verbose)
+    cut = ended_in_words(len(fit), recipe.max_rules) if is_late(until) and len(fit) < recipe.max_rules else ""
     recipe.constraints.check_met(contest.unmet, recipe.max_rules)
     taken = contest.taken() if recipe.given is None else recipe.given.join(contest.taken())
     votes, loss = _votes(parts, fit, recipe.target, weighed.total, strength)
     shown, fingerprint = shown_for_parts(parts, _with_evidence(parts, taken, head, weighed.totals, recipe.target))
     family = RuleFamily(shown, votes, loss, recipe.target, recipe.steps.make_vote, least, len(rules))
-    return family, fingerprint
+    return PathOfParts(family, fingerprint, cut)
+
+
+def _choice_deadline(parts: Parts, rules: RuleSet, deadline: float | None) -> float | None:
+    """When rules must be chosen, so that there is time for what is shown of them: given this many of the candidates."""
+    if deadline is None or is_late(deadline):
+        return deadline
+    return deadline - _PASSES * float(parts.pace("rule_patterns", rules).sum())
+
+
+class PathOfParts(NamedTuple):
+    """The rule sets of every size, the fingerprint of the rows, and where time ended the path, in words."""
+
+    family: RuleFamily
+    fingerprint: Fingerprint
+    cut: str
 
 
 class SoftenedParts(NamedTuple):
@@ -348,7 +369,7 @@ def soften_parts(parts: Parts, target: Target, share: float, *, calibrate: bool,
     totals
         The sums over all rows, as `WeighedNodes` has them.
     """
-    list(parts.map("start_response", target))
+    list(parts.map("start_response", target, share > 0))
     softening, noise = Softening(share), None
     if calibrate and share:
 

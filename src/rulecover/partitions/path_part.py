@@ -144,11 +144,11 @@ class PathPart(Part):
 
     # What is to be explained ------------------------------------------------------------------------------------
 
-    def start_response(self, target: Target) -> None:
-        """Asks the model, if it is to be asked."""
+    def start_response(self, target: Target, asks: bool) -> None:
+        """The labels; and what the model predicts, if it is to be asked."""
         samples = self.load()
         self._response = target.responses(samples.labels)
-        self._predicted = None if self._predict is None else self._predict()
+        self._predicted = self._predict() if asks and self._predict is not None else None
 
     def calibration_loss(self, log_exponent: float) -> float:
         """What `calibrated` minimises, over these rows."""

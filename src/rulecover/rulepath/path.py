@@ -115,6 +115,15 @@ def rule_path(samples: Samples, candidates: Candidates, response: Floats, recipe
     return family.counted_on(samples)
 
 
+def ended_in_words(largest: int, max_rules: int) -> str:
+    """Where a path ended because time was up.
+
+    >>> ended_in_words(3, 50)
+    'the path ends at 3 of up to 50 rules'
+    """
+    return f"the path ends at {largest} of up to {max_rules} rules"
+
+
 def distinct_allowed(candidates: Candidates, constraints: Constraints) -> Candidates:
     """The candidates that keep to the constraints; of those that cover the same samples, the one of fewest clauses."""
     rules = candidates.rules()

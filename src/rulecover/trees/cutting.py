@@ -41,12 +41,9 @@ def without_small_branches(
 
     each = list(map_tasks(without, range(len(ensemble.trees)), n_jobs=n_jobs))
     trees = tuple(tree for tree in each if tree is not None)
-    done = np.array([tree is not None for tree in each], dtype=bool)
+    done = ensemble.take(np.flatnonzero([tree is not None for tree in each]))
     routes: tuple[Callable[[Any], Ints], ...] = tuple(tree.apply for tree in trees)
-    output = None if ensemble.output is None else ensemble.output[done]
-    strength = None if ensemble.weight is None else ensemble.weight[done]
-    whole = replace(ensemble, prepare=blanked, keeps_columns=True)
-    return replace(whole, trees=trees, routes=routes, output=output, weight=strength)
+    return replace(done, trees=trees, routes=routes, prepare=blanked, keeps_columns=True)
 
 
 def _blanked(columns: tuple[int, ...], X: Any) -> Any:

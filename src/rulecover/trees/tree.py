@@ -129,6 +129,16 @@ class TreeEnsemble:
     weight: Floats | None = None
     classifies: bool | None = None
 
+    def take(self, trees: Ints) -> TreeEnsemble:
+        """Some of the trees."""
+        return replace(
+            self,
+            trees=tuple(self.trees[tree] for tree in trees),
+            routes=tuple(self.routes[tree] for tree in trees),
+            output=None if self.output is None else self.output[trees],
+            weight=None if self.weight is None else self.weight[trees],
+        )
+
     @cached_property
     def used_columns(self) -> Ints:
         """The columns that the trees split on."""
