@@ -1,12 +1,13 @@
 """How long fits take under a time limit, on a table that is too large for it.
 
-    python benchmarks/limits.py [--rows 50000 200000 1000000] [--limits 1 3 10] [--busy] [--out benchmarks/limits]
+    python benchmarks/limits.py [--rows 50000 200000 1000000] [--classes 100 500 1000] [--limits 1 3 10] [--busy]
 
 Seconds on the wall and of the processor, by one thread. The first methods take a forest that was trained before, on
 5,000 of the rows; those that "train" train it on the rows, or on as many as there is time for, as RCBoost does with its
-first tree. Those "on a table" read the rows from a Parquet file. A limit is about time on the wall; on a machine that
-is busy with other work, `--busy` has the limits kept by the time of the processor instead, which is the same on one
-that is not. Raw results go to a `.json` file, the page to a `.md` file.
+first tree. Those "on a table" read the rows from a Parquet file; those "for 500 classes" have twenty rows of each. A
+limit is about time on the wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of
+the processor instead, which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json`
+file, and the page to a `.md` file.
 """
 
 from __future__ import annotations
@@ -76,6 +77,27 @@ def fits_on_table(rows: int, folder: str) -> dict[str, tuple[Callable[[float], A
     }
 
 
+def fits_for_classes(n_classes: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    """The same for many classes of twenty rows each."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(n_classes), 20)
+    X = 3 * rng.normal(size=(n_classes, COLUMNS))[y] + rng.normal(size=(len(y), COLUMNS))
+    return {
+        f"trains a forest, cover for {n_classes:,} classes": (
+            lambda limit: MIRCOClassifier(time_limit=limit, random_state=0),
+            *(X, y),
+        ),
+        f"trains by default, path for {n_classes:,} classes": (
+            lambda limit: RulePathClassifier(time_limit=limit, random_state=0),
+            *(X, y),
+        ),
+        f"RCBoost for {n_classes:,} classes": (
+            lambda limit: RCBoostClassifier(time_limit=limit, random_state=0),
+            *(X, y),
+        ),
+    }
+
+
 def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
     """For each method a function from a limit to a model to be fitted, and the data."""
     X, y, z = data(rows)
@@ -109,6 +131,10 @@ def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
         ),
         "RCBoost, forests": (lambda limit: RCBoostClassifier(time_limit=limit, random_state=0), X, y),
     }
+
+
+def fits_here_and_on_table(rows: int, folder: str) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    return fits(rows) | fits_on_table(rows, folder)
 
 
 def measured(model: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -154,14 +180,16 @@ def page(results: list[dict[str, Any]], command: str, *, busy: bool) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 200_000, 1_000_000])
+    parser.add_argument("--classes", type=int, nargs="+", default=[100, 500, 1000])
     parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 3.0, 10.0])
     parser.add_argument("--busy", action="store_true", help="take the time of the processor for that of the wall")
     parser.add_argument("--out", type=Path, help="where the page and the raw results go, without an ending")
     options = parser.parse_args()
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for rows in options.rows:
-            for name, (make, X, y) in (fits(rows) | fits_on_table(rows, folder)).items():
+        tables = [(rows, partial(fits_here_and_on_table, rows, folder)) for rows in options.rows]
+        for rows, fits_to in [*tables, *((20 * n, partial(fits_for_classes, n)) for n in options.classes)]:
+            for name, (make, X, y) in fits_to().items():
                 for limit in options.limits:
                     results.append({"rows": rows, "method": name, "limit": limit, **measured(make(limit), X, y)})
                     print(line(results[-1]), flush=True)
