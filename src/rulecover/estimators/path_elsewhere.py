@@ -17,7 +17,7 @@ from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import Prepared, fresh
 from rulecover.exceptions import MismatchedDataError
 from rulecover.partitions.mirco import shown_for_parts
-from rulecover.partitions.parts import PASSES, Parts, read_in_time
+from rulecover.partitions.parts import FEWEST_PASSES, Parts, read_in_time
 from rulecover.partitions.path import PathOfParts, rule_path_of_parts, soften_parts, weighed_nodes
 from rulecover.rulepath.sizes import size_scores, size_table
 from rulecover.targets.samples import Samples
@@ -86,7 +86,7 @@ def _path_of(
     whole = prepared.source.trees
     assert whole is not None
     names = check_model_fits(whole, prepared.samples.X, model._names())
-    trees, begin = read_in_time(parts, whole, deadline, passes=PASSES + _RULES), time.perf_counter()
+    trees, begin = read_in_time(parts, whole, deadline, passes=FEWEST_PASSES + _RULES), time.perf_counter()
     depth = model.max_depth or model._usual_depth(head)
     weighed = weighed_nodes(parts, trees, names, max_depth=depth, min_samples=model.min_samples)
     asking = _ASKING * (time.perf_counter() - begin) * len(whole.trees) / len(trees.trees)

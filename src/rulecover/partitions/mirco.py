@@ -17,7 +17,7 @@ from rulecover.mirco.prune import needed_clauses, pruned_in_words, with_clauses
 from rulecover.mirco.timed import TimedSolver
 from rulecover.partitions.cover import greedy_cover
 from rulecover.partitions.part import LeafNumbers, seen_together
-from rulecover.partitions.parts import PASSES, Parts, added_one_by_one, done_in_time
+from rulecover.partitions.parts import FEWEST_PASSES, Parts, added_one_by_one, done_in_time
 from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import RulePool, priced
 from rulecover.rules.ruleset import RuleSet
@@ -165,7 +165,7 @@ def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats, deadline: floa
     Those that there is no time for are as they were, which is said in words. The deadline is that of all that is done
     with the rows.
     """
-    n_done = done_in_time(parts, len(rules), deadline, "clause_patterns", rules, passes=PASSES - 1)
+    n_done = done_in_time(parts, len(rules), deadline, "clause_patterns", rules, passes=FEWEST_PASSES - 1)
     if not n_done:
         return rules, pruned_in_words(0, len(rules))
     some, late = rules[:n_done], rules[n_done:]

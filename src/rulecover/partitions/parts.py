@@ -25,7 +25,7 @@ _PASSES = {
 
 
 #: How many times rows are loaded at least, once a model is trained: for leaves, clauses, patterns and bounds.
-PASSES = 4
+FEWEST_PASSES = 4
 
 
 class Parts(Protocol):
@@ -104,7 +104,9 @@ def done_in_time(parts: Parts, n: int, deadline: float | None, method: str, *arg
     return n if work <= max(0.0, left) else max(0, int(n * left / work))
 
 
-def read_in_time(parts: Parts, ensemble: TreeEnsemble, deadline: float | None, *, passes: int = PASSES) -> TreeEnsemble:
+def read_in_time(
+    parts: Parts, ensemble: TreeEnsemble, deadline: float | None, *, passes: int = FEWEST_PASSES
+) -> TreeEnsemble:
     """The first trees, as many as there is time to read and to go on with; at least one. The parts leave out the rest.
 
     The deadline is that of all that is done with the rows, in this many passes.
