@@ -316,7 +316,7 @@ def lightgbm_with(key: str, words: Callable[[list[str]], list[str]]) -> str:
         ("threshold", lambda w: ["1e", *w[1:]], "must be"),
         ("decision_type", lambda w: ["12", *w[1:]], "from 0 to 11"),
         ("decision_type", lambda w: ["-1", *w[1:]], "from 0 to 11"),
-        ("leaf_value", lambda w: ["inf", *w[1:]], "not finite"),
+        ("leaf_value", lambda w: ["inf", *w[1:]], "tree 0: the value of a leaf is not finite"),
         ("leaf_value", lambda w: [*w, "1"], "numbers, not"),
         ("leaf_count", lambda w: w[1:], "must be"),
         ("split_gain", lambda w: w[1:], "must be"),

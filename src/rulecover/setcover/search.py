@@ -80,9 +80,9 @@ class Search:
     memory_limit
         The memory that may be taken beyond that of the problem, in bytes or as "4GB" or "500MiB". Where the LP would
         take more it is left out, and the bound is that of dual fitting; where the reductions would, the cover is that
-        of `Greedy`. The certificate says so. By default no LP has more than `MAX_LP_ENTRIES` (sample, rule) pairs, and
-        no table of the reductions more than a gigabyte, which is up to 800 MB and 15 GB while they are solved; a
-        larger limit also allows larger ones, which take time.
+        of `Greedy`. The certificate says so. By default no LP has more than `MAX_LP_ENTRIES` (sample, rule) pairs,
+        which take up to 800 MB, and no table of the reductions more than a gigabyte, which takes up to 15 while it
+        shrinks; a larger limit also allows larger ones, which take time.
 
     Notes
     -----
