@@ -463,6 +463,52 @@ def test_a_file_never_takes_more_than_a_small_multiple_of_its_size(name: str) ->
     assert peak < 20 * len(text) + 1_000_000
 
 
+def lightgbm_chains(n_splits: int, *, n_trees: int = 1) -> str:
+    """A model file of LightGBM, each tree a chain of splits."""
+    lines = {
+        "num_leaves": [n_splits + 1],
+        "num_cat": [0],
+        "split_feature": [0] * n_splits,
+        "threshold": range(n_splits),
+        "decision_type": [2] * n_splits,
+        "left_child": range(-1, -n_splits - 1, -1),
+        "right_child": [*range(1, n_splits), -n_splits - 1],
+        "leaf_value": [1] * (n_splits + 1),
+    }
+    tree = "".join(f"{key}={' '.join(map(str, values))}\n" for key, values in lines.items())
+    head = "tree\nversion=v4\nnum_tree_per_iteration=1\nmax_feature_idx=0\nfeature_names=Column_0\n"
+    return head + "".join(f"\nTree={k}\n{tree}" for k in range(n_trees)) + "\nend of trees\n"
+
+
+#: Files of trees that are chains of splits, and the depth of the deepest.
+CHAINS: dict[str, tuple[Callable[[], str], str]] = {
+    "xgboost": (lambda: xgboost_with(lambda tree: make_chain(tree, 8000)), "8,000"),
+    "lightgbm": (lambda: lightgbm_chains(8000), "8,000"),
+    "lightgbm, many trees": (lambda: lightgbm_chains(800, n_trees=4), "800"),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_file_whose_rules_take_memory_by_the_square_of_its_size_is_refused(name: str) -> None:
+    made, depth = CHAINS[name]
+    text = made()
+    tracemalloc.start()
+    try:
+        with pytest.raises(UnreadableModelError, match=rf"is {depth} levels deep.*train with a lower max_depth"):
+            read_text(text).rules()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 20 * len(text) + 1_000_000
+
+
+@pytest.mark.parametrize(("n_splits", "n_trees"), [(1000, 1), (300, 100)], ids=["one chain", "chains of 300"])
+def test_files_of_trees_some_hundred_levels_deep_are_read(n_splits: int, n_trees: int) -> None:
+    read = read_text(lightgbm_chains(n_splits, n_trees=n_trees))
+    assert len(read.trees) == n_trees and len(read.trees[0].leaves) == n_splits + 1
+
+
 @pytest.mark.slow
 def test_a_model_of_xgboost_with_many_columns_is_read() -> None:
     assert read_text(with_columns("xgboost", 2**20)).rules().n_features == 2**20

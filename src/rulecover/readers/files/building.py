@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,11 @@ MAX_DEPTH = 10_000
 
 #: More columns must have names in the file: it takes memory for each, and a few damaged bytes could ask for billions.
 MAX_UNNAMED = 2**20
+
+#: The paths to the leaves of a file may have this many comparisons altogether, or on average if that is more. As rules
+#: they take some hundred bytes each, and in a chain of splits their number grows by the square of the file. Trees that
+#: were grown leaf by leaf, some hundred levels deep, have less than this on average.
+MAX_COMPARISONS, MAX_COMPARISONS_PER_LEAF = 2**20, 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +135,33 @@ def check_values(where: str, value: Floats) -> Floats:
             f"{where}: the value of a leaf is not finite; the model file is damaged: save it again."
         )
     return value
+
+
+def check_paths(name: str, trees: Sequence[Tree]) -> None:
+    """Raises if trees are so deep that the rules of their leaves would take memory out of proportion with the file."""
+    lengths = np.array([_path_lengths(tree) for tree in trees])
+    n_leaves = sum(len(tree.leaves) for tree in trees)
+    total, most = int(lengths[:, 0].sum()), max(MAX_COMPARISONS, MAX_COMPARISONS_PER_LEAF * n_leaves)
+    if total > most:
+        deepest = int(lengths[:, 0].argmax())
+        raise UnreadableModelError(
+            f"{name}: tree {deepest} is {lengths[deepest, 1]:,} levels deep, and the rules of all {n_leaves:,} leaves "
+            f"would have {total:,} comparisons, more than {most:,}; train with a lower max_depth, or pass the trained "
+            "model itself in place of its file."
+        )
+
+
+def _path_lengths(tree: Tree) -> tuple[int, int]:
+    """The number of comparisons on the paths to all leaves, and on the longest of them."""
+    total, depth = 0, 0
+    level = np.zeros(1, dtype=np.intp)
+    while True:
+        inner = level[tree.left[level] >= 0]
+        total += depth * (len(level) - len(inner))
+        if not inner.size:
+            return total, depth
+        level = np.concatenate([tree.left[inner], tree.right[inner]])
+        depth += 1
 
 
 def check_unnamed(n_features: Field) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rulecover.exceptions import DamagedModelError
 from rulecover.readers.files import catboost_json, lightgbm_text, xgboost_json
+from rulecover.readers.files.building import check_paths
 from rulecover.readers.files.fields import Field
 from rulecover.trees.tree import TreeEnsemble
 
@@ -34,6 +35,12 @@ def read(path: str | os.PathLike[str]) -> TreeEnsemble:
 
 def read_text(text: str, name: str = "the model") -> TreeEnsemble:
     """The trees of a model file, given its text."""
+    ensemble = _parsed(text, name)
+    check_paths(name, ensemble.trees)
+    return ensemble
+
+
+def _parsed(text: str, name: str) -> TreeEnsemble:
     if text.startswith("tree\n") or text.startswith("tree\r\n"):
         return lightgbm_text.parse(text, name=name).ensemble
     if not text.lstrip().startswith("{"):
