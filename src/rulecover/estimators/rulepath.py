@@ -575,7 +575,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
         Columns each of which some rule must use; no smaller set is taken.
     monotone
         For columns, by number or name, 1 if the prediction (the votes for the second of two classes) must not fall as
-        the value grows, or -1 if it must not rise.
+        the value grows, or -1 if it must not rise. For dates: as time passes; rules then use no month and no weekday.
     keep
         Rules that stay in, whatever they gain: they come first in every set, with fitted votes. One that covers no
         training row has no vote, and is left out with a warning.

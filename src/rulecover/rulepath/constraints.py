@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.columns import Parts
+from rulecover.data.dates import RISING
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Ints
@@ -49,15 +50,22 @@ class Constraints:
         max_clauses: int | None = None,
         parts: Parts | None = None,
     ) -> Constraints:
-        """Constraints on columns that are given by number or by name; dates are forbidden with all their parts."""
-        directions = np.zeros(len(feature_names), dtype=np.intp)
-        for column, direction in (monotone or {}).items():
-            if direction not in (-1, 0, 1):
-                raise ValueError(f"monotone[{column!r}] is {direction!r}; give 1 (never falls), -1 (never rises) or 0.")
-            directions[_number("monotone", column, feature_names)] = direction
+        """Constraints on columns that are given by number or by name.
+
+        Dates are forbidden with all their parts. Monotone ones are so in time: their days and their year are, and their
+        month and their weekday, which begin again and again, are forbidden.
+        """
+        directions = _directions(monotone or {}, feature_names)
+        parts = {} if parts is None else parts
+        repeated: list[int] = []
+        for f, part in parts.items():
+            if part.name in feature_names and (direction := directions[feature_names.index(part.name)]):
+                directions[f] = direction
+                repeated += [] if part.part in RISING else [f]
+        hidden = _with_parts(column_numbers("forbidden", forbidden, feature_names), feature_names, parts)
         made = cls(
             feature_names,
-            _with_parts(column_numbers("forbidden", forbidden, feature_names), feature_names, parts or {}),
+            np.union1d(hidden, repeated).astype(np.intp),
             column_numbers("required", required, feature_names),
             directions,
             max_clauses,
@@ -141,6 +149,16 @@ def column_numbers(setting: str, columns: Iterable[Any] | None, names: tuple[str
         raise TypeError(f"{setting} is {columns!r}; give a list of columns, such as [{columns!r}].")
     found = [_number(setting, column, names) for column in (() if columns is None else columns)]
     return np.unique(np.array(found, dtype=np.intp))
+
+
+def _directions(monotone: Mapping[Any, int], names: tuple[str, ...]) -> Ints:
+    """The direction of each column, 0 where none is given."""
+    directions = np.zeros(len(names), dtype=np.intp)
+    for column, direction in monotone.items():
+        if direction not in (-1, 0, 1):
+            raise ValueError(f"monotone[{column!r}] is {direction!r}; give 1 (never falls), -1 (never rises) or 0.")
+        directions[_number("monotone", column, names)] = direction
+    return directions
 
 
 def _with_parts(columns: Ints, names: tuple[str, ...], parts: Parts) -> Ints:
