@@ -572,7 +572,7 @@ class RulePathClassifier(PredictsClasses, RulePath):
     forbidden
         Columns, by number or name, that no rule may use; the estimator is trained without them unless it is frozen.
     required
-        Columns each of which some rule must use; no smaller set is taken.
+        Columns each of which some rule must use; no smaller set is taken. Of dates any part will do.
     monotone
         For columns, by number or name, 1 if the prediction (the votes for the second of two classes) must not fall as
         the value grows, or -1 if it must not rise. For dates: as time passes; rules then use no month and no weekday.

@@ -31,6 +31,8 @@ class Constraints:
         For each column 1 if the prediction must not fall as its value grows, -1 if it must not rise, 0 if it is free.
     max_clauses
         The most clauses of a rule.
+    dates
+        For each column the column of dates that it is made of, or itself: a rule uses dates that it has a part of.
     """
 
     feature_names: tuple[str, ...]
@@ -38,6 +40,7 @@ class Constraints:
     required: Ints
     monotone: Ints
     max_clauses: int | None = None
+    dates: Ints | None = None
 
     @classmethod
     def of(
@@ -52,14 +55,18 @@ class Constraints:
     ) -> Constraints:
         """Constraints on columns that are given by number or by name.
 
-        Dates are forbidden with all their parts. Monotone ones are so in time: their days and their year are, and their
-        month and their weekday, which begin again and again, are forbidden.
+        Dates are forbidden with all their parts, and any of these is enough where they are required. Monotone ones are
+        so in time: their days and their year are, and their month and their weekday, which begin again, are forbidden.
         """
         directions = _directions(monotone or {}, feature_names)
         parts = {} if parts is None else parts
+        dates = np.arange(len(feature_names))
         repeated: list[int] = []
         for f, part in parts.items():
-            if part.name in feature_names and (direction := directions[feature_names.index(part.name)]):
+            if part.name not in feature_names:
+                continue
+            dates[f] = feature_names.index(part.name)
+            if direction := directions[dates[f]]:
                 directions[f] = direction
                 repeated += [] if part.part in RISING else [f]
         hidden = _with_parts(column_numbers("forbidden", forbidden, feature_names), feature_names, parts)
@@ -69,11 +76,17 @@ class Constraints:
             column_numbers("required", required, feature_names),
             directions,
             max_clauses,
+            dates,
         )
         both = np.intersect1d(made.forbidden, made.required)
         if both.size:
             raise ValueError(f"column {feature_names[both[0]]!r} is both forbidden and required; choose one.")
         return made
+
+    def which_required(self, features: Ints) -> Bools:
+        """Which of some features are which required one, or a part of it: features x required."""
+        whole = features if self.dates is None else self.dates[features]
+        return np.asarray((features[:, None] == self.required) | (whole[:, None] == self.required))
 
     def check_outputs(self, n_outputs: int) -> None:
         """Raises if a direction is asked for where it has no meaning: with three classes or more."""
