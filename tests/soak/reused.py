@@ -90,7 +90,7 @@ def a_threshold_is_chosen_in_folds(f: Fitted) -> None:
     )
 
 
-_NO_THRESHOLD = ("a threshold cannot be set", "every probability of the class is 0")
+_NO_THRESHOLD = ("a threshold cannot be set", "every probability of the class is 0", "to train on")
 
 
 def _shares_in_folds(f: Fitted, folds: KFold, place: int) -> np.ndarray:
