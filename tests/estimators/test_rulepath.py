@@ -521,6 +521,38 @@ def test_probabilities_of_the_second_class_follow_monotone_features(cancer: tupl
     assert (path.predict_proba(more)[:, 1] >= path.predict_proba(X)[:, 1] - 1e-9).all()
 
 
+@pytest.mark.parametrize("direction", [1, -1])
+def test_dates_are_monotone_as_time_passes(direction: int) -> None:
+    rng = np.random.default_rng(0)
+    when = pd.Series(pd.date_range("2020-01-20", periods=400, freq="3D"))
+    frame = pd.DataFrame({"a": rng.normal(size=len(when)), "when": when})
+    y = ((when.dt.month > 6) | (frame["a"] > 1)).to_numpy().astype(int)
+    settings = {"max_rules": 6, "choose": "last", "random_state": 0}
+
+    free = RulePathClassifier(FOREST, **settings).fit(frame, y)
+    path = RulePathClassifier(FOREST, monotone={"when": direction}, **settings).fit(frame, y)
+
+    assert "month" in str(free.rules_) and "when" in str(path.rules_)
+    assert "month" not in str(path.rules_) and "weekday" not in str(path.rules_)
+    for a in (-1.0, 0.0, 1.5):
+        later = path.predict_proba(frame.assign(a=a))[:, 1]
+        assert (direction * np.diff(later) >= -1e-12).all()
+
+
+@pytest.mark.parametrize("settings", [{}, {"monotone": {"when": 1}}, {"tries": 0}], ids=str)
+def test_required_dates_are_used_in_any_part(settings: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    when = pd.Series(pd.date_range("2020-01-20", periods=400, freq="3D"))
+    frame = pd.DataFrame({"a": rng.normal(size=len(when)), "b": rng.normal(size=len(when)), "when": when})
+    y = (frame["a"] > 0).to_numpy().astype(int)
+
+    free = RulePathClassifier(FOREST, max_rules=1, choose="last", random_state=0, **settings).fit(frame, y)
+    path = RulePathClassifier(FOREST, max_rules=1, choose="last", required=["when"], random_state=0, **settings)
+
+    assert "when" not in str(free.rules_) or settings.get("tries") == 0
+    assert "when" in str(path.fit(frame, y).rules_)
+
+
 def test_monotone_features_need_an_order_of_answers() -> None:
     with pytest.raises(ValueError, match="two classes or numbers, but there are 3 classes"):
         RulePathClassifier(FOREST, monotone={0: 1}).fit(*load_iris(return_X_y=True))

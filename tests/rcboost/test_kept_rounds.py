@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,40 @@ def test_the_checkpoint_of_another_fit_is_refused(
         RCBoostClassifier(**settings | changed, checkpoint=file).fit(*data)
 
     assert file.read_bytes() == before
+
+
+def circle(left: np.ndarray) -> np.ndarray:
+    """The first tree's root is its own child."""
+    return np.append(0, left[1:])
+
+
+@pytest.mark.parametrize(
+    ("array", "change"),
+    [
+        ("round 1/trees left", circle),
+        ("round 1/trees left", lambda left: left - 1),
+        ("round 1/trees right", lambda right: right + 1),
+        ("round 1/trees threshold", lambda threshold: threshold[:-1]),
+        ("round 1/tree sizes", lambda sizes: sizes + 1),
+        ("round 1/figures", lambda figures: figures[1:]),
+        ("round 1/admitted", lambda admitted: admitted + 1000),
+        ("round 1/stale", None),
+        ("state/accumulated", None),
+    ],
+)
+def test_a_checkpoint_whose_arrays_make_no_rounds_is_refused(
+    array: str, change: Callable[[np.ndarray], np.ndarray] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "boost.npz"
+    model = RCBoostClassifier(pricing="tree", max_rmp_calls=3, random_state=0, checkpoint=file)
+    broken_off(model, 2, monkeypatch, X, y)
+    with np.load(file) as kept:
+        arrays = dict(kept)
+    mine = arrays.pop(array)
+    np.savez(file, **arrays, **({} if change is None else {array: change(mine)}))
+
+    with pytest.raises(CheckpointError, match=r"boost\.npz' does not fit the data; delete it"):
+        model.fit(X, y)
 
 
 def test_the_checkpoint_of_another_trained_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

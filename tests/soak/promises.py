@@ -53,6 +53,7 @@ from parts import (
 from reused import (
     a_table_is_covered_where_it_is,
     a_threshold_does_what_is_asked_for,
+    a_threshold_is_chosen_in_folds,
     fidelity_is_how_often_the_model_is_followed,
     rules_are_a_source_of_rules,
 )
@@ -198,7 +199,7 @@ def certificates_hold(f: Fitted) -> None:
 def each_tree_sends_each_row_to_one_leaf(f: Fitted) -> None:
     """Rules of all leaves, next to the routes through the trees."""
     # Columns by name are for the estimators, and models of rules have no trees.
-    if f.case.method == "RCBoost" or hasattr(f.data.asked, "columns") or f.case.source in OURS:
+    if f.case.method in ("RCBoost", "few rules") or hasattr(f.data.asked, "columns") or f.case.source in OURS:
         return
     ensemble = read_trees(f.source if f.case.explains else f.model.estimator_)
     rows = ensemble.matrix(f.data.asked)
@@ -527,6 +528,7 @@ SOME: dict[str, Promise] = {
         rules_are_a_source_of_rules,
         fidelity_is_how_often_the_model_is_followed,
         a_threshold_does_what_is_asked_for,
+        a_threshold_is_chosen_in_folds,
         a_table_is_covered_where_it_is,
         a_checkpoint_changes_nothing,
         what_is_cut_short_is_a_model,

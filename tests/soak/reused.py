@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from sklearn.model_selection import KFold
 from soak_cases import CANNOT_TRAIN, OURS, PREDICT_NOTHING, Fitted
 
 from rulecover import RuleSet, cover_table, explain
+from rulecover.voting.threshold import threshold_for
 
 _TARGET = "what is to be predicted"
 _TINY = 1e-9
@@ -64,6 +66,40 @@ def a_threshold_does_what_is_asked_for(f: Fitted) -> None:
             assert "a threshold cannot be set" in str(error) or best == -np.inf, error
             continue
         assert _merit(name, value, found, positive) >= best - _TINY, asked
+
+
+def a_threshold_is_chosen_in_folds(f: Fitted) -> None:
+    """The same as the one for the probabilities of models that are trained here, fold by fold."""
+    by_row = any(isinstance(value, np.ndarray) for value in f.case.settings.values())
+    if f.case.target != "classes" or len(f.model.classes_) != 2 or by_row:
+        return
+    place = f.case.seed % 2
+    label, folds = f.model.classes_[place], KFold(2, shuffle=True, random_state=f.case.seed)
+    try:
+        tuned = f.model.tuned(f.data.X, f.data.y, label=label, cost=3.0, cv=folds)
+    except ValueError as error:
+        assert any(each in str(error) for each in _NO_THRESHOLD), error
+        return
+    if f.case.is_mixed:  # what a column of a table holds is said by all rows
+        return
+    share = _shares_in_folds(f, folds, place)
+    known = ~np.isnan(share)
+    threshold = threshold_for((f.case.y == label)[known], share[known], cost=3.0)
+    np.testing.assert_array_equal(
+        tuned.predict(f.data.asked), f.model.at_threshold(threshold, label).predict(f.data.asked)
+    )
+
+
+_NO_THRESHOLD = ("a threshold cannot be set", "every probability of the class is 0", "to train on")
+
+
+def _shares_in_folds(f: Fitted, folds: KFold, place: int) -> np.ndarray:
+    """The probability of a class by models that saw the other folds only, NaN where they saw one class."""
+    plain, share = replace(f.case, weight=None, groups=None), np.full(len(f.case.y), np.nan)
+    for learn, check in folds.split(f.case.y):
+        if len(set(f.case.y[learn].tolist())) == 2:
+            share[check] = f.again(plain.take(learn)).predict_proba(plain.take(check).data.X)[:, place]
+    return share
 
 
 def _merit(name: str, value: float, found: np.ndarray, positive: np.ndarray) -> float:

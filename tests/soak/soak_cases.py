@@ -44,6 +44,8 @@ from rulecover.setcover import Exact, Greedy, Search
 
 #: Models that an encoder is put in front of where a table holds words.
 ENCODED = ("default", "tree", "forest", "extra trees")
+#: The estimators of methods that have presets.
+_OF_METHOD = {"MIRCO": "MIRCO", "explain cover": "MIRCO", "RCBoost": "RCBoost"}
 #: The settings of an encoder that a case may put there itself; native categories are for models that know them.
 ENCODER: dict[str, tuple[Any, ...]] = {"max_levels": (2, 3, 50), "keep_ids": (False, True)}
 NATIVE = ("hist gradient boosting", "xgboost", "lightgbm")
@@ -205,10 +207,19 @@ def _path(target: Target) -> dict[str, Any]:
     return path_settings(target) | more
 
 
+def _few_rules(target: Target) -> dict[str, Any]:
+    """Of RCBoost; the path has votes of its own."""
+    left_out = ("vote", "fallback", *(["class_weight"] if target == "numbers" else []))
+    settings = {name: values for name, values in _boost(target).items() if name not in left_out}
+    more = {"vote": ("fitted", "log-odds")} if target == "classes" else {}
+    return settings | more | {"max_rules": (3, 6)}
+
+
 METHODS: dict[str, Callable[[Target], dict[str, Any]]] = {
     "MIRCO": _cover,
     "RCBoost": _boost,
     "RulePath": _path,
+    "few rules": _few_rules,
     "explain cover": _cover,
     "explain path": _path,
     "explain boost": _boost_of_model,
@@ -229,9 +240,28 @@ def case_of(rng: Rng) -> Case:
     asked = _asked(rng, table, kind, name)
     seed = int(rng.integers(2**31))
     empty = Case(method, target, name, kind, table, y, asked, weight_of(rng, len(y)), seed=seed, encoder=encoder)
-    settings = _allowed(drawn(rng, METHODS[method](target), empty.data), empty)
+    settings = drawn(rng, METHODS[method](target), empty.data)
+    if (known := presets_of(method, target)) and rng.random() < 0.25:
+        settings |= known[one_of(rng, list(known))]
+    settings = _allowed(settings, empty)
     groups = groups_of(rng, len(y)) if method == "RulePath" and rng.random() < 0.2 else None
     return replace(empty, settings={**settings, "random_state": empty.seed}, groups=groups)
+
+
+def presets_of(method: str, target: Target) -> dict[str, Settings]:
+    """What each preset of a method's estimator changes; those that give another estimator are methods of their own."""
+    if method not in _OF_METHOD:
+        return {}
+    kind = getattr(rulecover, _OF_METHOD[method] + _ENDING[target])
+    names = [name for name, each in vars(kind).items() if isinstance(each, classmethod) and not name.startswith("_")]
+    made = {name: getattr(kind, name)() for name in names}
+    return {name: _changed(model) for name, model in made.items() if isinstance(model, kind)}
+
+
+def _changed(model: Any) -> Settings:
+    """The settings of a model that are not the default; but so many calls would take long."""
+    usual, given = type(model)().get_params(deep=False), model.get_params(deep=False)
+    return {name: value for name, value in given.items() if value != usual[name] and name != "max_rmp_calls"}
 
 
 def _allowed(settings: Settings, case: Case) -> Settings:
@@ -279,7 +309,7 @@ def _encoder(rng: Rng, name: str) -> Settings | None:
 
 
 def _sources_of(method: str) -> list[str]:
-    if method == "RCBoost":
+    if method in ("RCBoost", "few rules"):
         return list(SINGLE)
     if method.startswith("explain"):
         return [name for name in SOURCES if name != "default" and (method != "explain boost" or name not in OURS)]
@@ -342,6 +372,9 @@ def fit(case: Case, source: Any, data: Data | None = None) -> Any:
 
 def estimator_of(case: Case, source: Any) -> Any:
     """The estimator of a case that trains its source itself, not fitted."""
+    if case.method == "few rules":
+        tree = {} if source is None else {"estimator": source}
+        return getattr(rulecover, "RCBoost" + _ENDING[case.target]).few_rules(**case.settings, **tree)
     return getattr(rulecover, case.method + _ENDING[case.target])(source, **case.settings)
 
 

@@ -25,7 +25,7 @@ from refusals import EXPECTED, refusal
 from running import executed
 from shrinking import as_test, shrunk, written
 from soak import same_failure, tried
-from soak_cases import METHODS, OURS, Case, case_of
+from soak_cases import METHODS, OURS, Case, case_of, presets_of
 from soak_tables import DATES
 
 import rulecover
@@ -72,6 +72,17 @@ def test_every_method_every_target_and_every_family_comes_up() -> None:
     given = [known | case.encoder for case in drawn if case.encoder is not None]
     assert all(len({each[setting] for each in given}) > 1 for setting in known)
     assert any((case.source, case.kind) == ("default", "sparse") for case in drawn)
+
+
+@pytest.mark.slow
+def test_every_preset_comes_up() -> None:
+    drawn = cases(300)
+    for method, target in {(case.method, case.target) for case in drawn}:
+        for name, preset in presets_of(method, target).items():
+            alike = [case.settings for case in drawn if (case.method, case.target) == (method, target)]
+            assert any(all(repr(each.get(key)) == repr(preset[key]) for key in preset) for each in alike), name
+    assert [*presets_of("MIRCO", "classes")] == ["as_in_paper", "accurate"]
+    assert [*presets_of("RCBoost", "classes")] == [*presets_of("MIRCO", "numbers")] == ["as_in_paper"]
 
 
 #: Settings that no case draws, and why.

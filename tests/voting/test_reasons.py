@@ -61,3 +61,14 @@ def test_names_cannot_steer_a_terminal() -> None:
     frame = pd.DataFrame({"row": [0], "prediction": ["\x1b[31m"], "rule": [0], "text": ["\x1b[0m > 3"], "vote": [1.0]})
 
     assert "\x1b" not in str(Reasons(frame))
+
+
+@pytest.mark.parametrize("vote", ["counts", "log-odds"])
+def test_the_source_model_is_named_where_it_decides(vote: str) -> None:
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0)
+    model = MIRCOClassifier(forest, fallback="model", max_rules=1, vote=vote, random_state=0).fit(X, Y)
+
+    reasons = model.why(X[model.missed(X)])
+
+    assert reasons["text"].tolist()[-1] == "the source model"
+    assert set(reasons["text"]) <= {"the source model", "by default"}

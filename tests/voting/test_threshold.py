@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import precision_score, recall_score
+from sklearn.model_selection import KFold
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier
 from rulecover.exceptions import AdviceWarning
@@ -180,6 +181,15 @@ def test_rows_of_the_other_class_alone_are_not_enough() -> None:
 
     with pytest.raises(ValueError, match="no row is of the class that the threshold is for; give rows of both classes"):
         model.tuned(X[TRAIN][others], Y[TRAIN][others], recall=0.5, label="ill")
+
+
+def test_folds_that_all_lack_a_class_are_named() -> None:
+    rows = np.sort(np.concatenate([np.flatnonzero(label == Y)[:4] for label in ("ill", "well")]))
+    rows = rows[np.argsort(Y[rows], kind="stable")]
+    model = MODELS["cover"].fit(X[TRAIN], Y[TRAIN])
+
+    with pytest.raises(ValueError, match=r"cv is KFold\(n_splits=2.*no row of class 'ill' is held out from a fold"):
+        model.tuned(X[rows], Y[rows], cost=3.0, label="ill", cv=KFold(2))
 
 
 def test_thresholds_are_for_two_classes_and_for_rules_that_decide() -> None:

@@ -153,7 +153,7 @@ def _inputs(script: Script, there: list[str]) -> dict[int, TableInput]:
 
 
 def _decoded(frame: nw.DataFrame[Any], names: Sequence[str]) -> nw.DataFrame[Any]:
-    """The frame with categories that are no texts, such as numbers, as what they are: texts of them are no labels."""
+    """The frame with categories of other types, such as numbers, as these types: their texts are not the labels."""
     for name in names:
         if frame.schema[name] in _CATEGORIES and (kind := categories_of(frame[name]).dtype) != nw.String:
             if frame.implementation.is_pandas_like() and frame[name].null_count():  # numpy has no gaps in other types

@@ -19,6 +19,9 @@ PARTS = ("year", "month", "weekday", "days since 1970-01-01")
 #: The part that orders dates: rules on it are printed with dates.
 DAYS = PARTS[3]
 
+#: The parts that never fall as time passes; the others begin again.
+RISING = ("year", DAYS)
+
 #: A date as rules are printed with it, and a time of that day.
 WRITTEN_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _SECONDS = 86400

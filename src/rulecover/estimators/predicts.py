@@ -163,6 +163,12 @@ class PredictsClasses(ClassifierMixin):
             shares = shares_in_folds(without_checkpoint(fresh(model)), rows, y, folds, wanted)
         known = ~np.isnan(shares)
         positive = np.asarray(y).ravel() == wanted
+        if positive.any() and not positive[known].any():
+            name = self.classes_.tolist()[place]
+            raise ValueError(
+                f"cv is {cv!r}, and no row of class {name!r} is held out from a fold with both classes to train on; "
+                "give more rows, or folds that keep the shares of the classes, such as StratifiedKFold."
+            )
         threshold = threshold_for(positive[known], shares[known], recall=recall, precision=precision, cost=cost)
         return self.at_threshold(threshold, wanted)
 

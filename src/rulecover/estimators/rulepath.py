@@ -582,10 +582,10 @@ class RulePathClassifier(PredictsClasses, RulePath):
     forbidden
         Columns, by number or name, that no rule may use; the estimator is trained without them unless it is frozen.
     required
-        Columns each of which some rule must use; no smaller set is taken.
+        Columns each of which some rule must use; no smaller set is taken. Of dates any part will do.
     monotone
         For columns, by number or name, 1 if the prediction (the votes for the second of two classes) must not fall as
-        the value grows, or -1 if it must not rise.
+        the value grows, or -1 if it must not rise. For dates: as time passes; rules then use no month and no weekday.
     keep
         Rules that stay in, whatever they gain: they come first in every set, with fitted votes. One that covers no
         training row has no vote, and is left out with a warning.

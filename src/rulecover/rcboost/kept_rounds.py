@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -42,16 +43,22 @@ class KeptRounds:
     def resume(self, run: BoostRun, *, patience: int | None) -> bool:
         """Takes the run as far as it was kept, without growing a tree or solving an LP; returns whether it is over."""
         while (kept := self._file.get(f"round {len(run.rounds)}")) is not None:
-            generation = run.generation
-            generation.repeat(Exchange(_proposed(kept, generation.samples.X.shape[1]), kept["admitted"], kept["stale"]))
-            run.record(_round(kept, generation.pool))
-            if len(generation.pool) != run.rounds[-1].rules:
-                raise CheckpointError(f"{str(self._file.path)!r} does not fit the data; delete it.")
+            with self._fitting():
+                _repeat(run, kept)
         if not run.rounds:
             return False
         if (state := self._file.get("state")) is not None:
-            run.generation.restore(state)
+            with self._fitting():
+                run.generation.restore(state)
         return run.is_over(patience)
+
+    @contextmanager
+    def _fitting(self) -> Iterator[None]:
+        """Errors of arrays that make no rounds are about the file."""
+        try:
+            yield
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{str(self._file.path)!r} does not fit the data; delete it.") from error
 
     def note(self, run: BoostRun) -> None:
         """Keeps the round that is over, and where the loop is."""
@@ -61,6 +68,15 @@ class KeptRounds:
         kept = {"z": done.z, "figures": figures, "admitted": exchange.admitted, "stale": exchange.stale}
         state = run.generation.state()
         self._file.put({f"round {len(run.rounds) - 1}": kept | _written(exchange.proposed), "state": state})
+
+
+def _repeat(run: BoostRun, kept: Entry) -> None:
+    """Takes the run one round further."""
+    generation = run.generation
+    generation.repeat(Exchange(_proposed(kept, generation.samples.X.shape[1]), kept["admitted"], kept["stale"]))
+    run.record(_round(kept, generation.pool))
+    if len(generation.pool) != run.rounds[-1].rules:
+        raise ValueError(f"the pool has {len(generation.pool)} rules, not {run.rounds[-1].rules}")
 
 
 def _round(kept: Entry, pool: Ints) -> Round:
@@ -99,11 +115,28 @@ def _proposed(kept: Entry, n_features: int) -> TreeEnsemble | RuleSet:
 
 
 def _trees(kept: Entry, n_features: int) -> TreeEnsemble:
-    ends = offsets(kept["tree sizes"].tolist())[1:-1]
-    nodes = [np.split(kept[f"trees {name}"], ends) for name in _NODES]
+    ends = offsets(kept["tree sizes"].tolist())
+    if any(kept[f"trees {name}"].shape != (ends[-1],) for name in _NODES):
+        raise ValueError(f"there are not {ends[-1]} nodes")
+    nodes = [np.split(kept[f"trees {name}"], ends[1:-1]) for name in _NODES]
     trees = tuple(Tree(*arrays) for arrays in zip(*nodes, strict=True))
+    if not all(map(_is_whole, trees)):
+        raise ValueError("not every node is led to by one path")
     routes: tuple[Callable[[Any], Ints], ...] = tuple(partial(_leaves, tree) for tree in trees)
     return TreeEnsemble(trees, routes, prepare=lambda X: X, n_features=n_features)
+
+
+def _is_whole(tree: Tree) -> bool:
+    """Whether the root leads to every node by one path: in a circle a walk would have no end."""
+    n, n_met, level = len(tree.left), 0, np.zeros(1, dtype=np.intp)
+    inner = tree.left >= 0
+    if not np.array_equal(np.sort(np.concatenate([tree.left[inner], tree.right[inner]])), np.arange(1, n)):
+        return False
+    while level.size and n_met <= n:
+        n_met += len(level)
+        level = level[inner[level]]
+        level = np.concatenate([tree.left[level], tree.right[level]])
+    return n_met == n
 
 
 def _leaves(tree: Tree, X: Any) -> Ints:

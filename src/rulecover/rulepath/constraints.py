@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rulecover.data.columns import Parts
+from rulecover.data.dates import RISING
 from rulecover.exceptions import MismatchedDataError
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Bools, Ints
@@ -30,6 +31,8 @@ class Constraints:
         For each column 1 if the prediction must not fall as its value grows, -1 if it must not rise, 0 if it is free.
     max_clauses
         The most clauses of a rule.
+    dates
+        For each column the column of dates that it is made of, or itself: a rule uses dates that it has a part of.
     """
 
     feature_names: tuple[str, ...]
@@ -37,6 +40,7 @@ class Constraints:
     required: Ints
     monotone: Ints
     max_clauses: int | None = None
+    dates: Ints | None = None
 
     @classmethod
     def of(
@@ -49,23 +53,40 @@ class Constraints:
         max_clauses: int | None = None,
         parts: Parts | None = None,
     ) -> Constraints:
-        """Constraints on columns that are given by number or by name; dates are forbidden with all their parts."""
-        directions = np.zeros(len(feature_names), dtype=np.intp)
-        for column, direction in (monotone or {}).items():
-            if direction not in (-1, 0, 1):
-                raise ValueError(f"monotone[{column!r}] is {direction!r}; give 1 (never falls), -1 (never rises) or 0.")
-            directions[_number("monotone", column, feature_names)] = direction
+        """Constraints on columns that are given by number or by name.
+
+        Dates are forbidden with all their parts, and any of these is enough where they are required. Monotone ones are
+        so in time: their days and their year are, and their month and their weekday, which begin again, are forbidden.
+        """
+        directions = _directions(monotone or {}, feature_names)
+        parts = {} if parts is None else parts
+        dates = np.arange(len(feature_names))
+        repeated: list[int] = []
+        for f, part in parts.items():
+            if part.name not in feature_names:
+                continue
+            dates[f] = feature_names.index(part.name)
+            if direction := directions[dates[f]]:
+                directions[f] = direction
+                repeated += [] if part.part in RISING else [f]
+        hidden = _with_parts(column_numbers("forbidden", forbidden, feature_names), feature_names, parts)
         made = cls(
             feature_names,
-            _with_parts(column_numbers("forbidden", forbidden, feature_names), feature_names, parts or {}),
+            np.union1d(hidden, repeated).astype(np.intp),
             column_numbers("required", required, feature_names),
             directions,
             max_clauses,
+            dates,
         )
         both = np.intersect1d(made.forbidden, made.required)
         if both.size:
             raise ValueError(f"column {feature_names[both[0]]!r} is both forbidden and required; choose one.")
         return made
+
+    def which_required(self, features: Ints) -> Bools:
+        """Which of some features are which required one, or a part of it: features x required."""
+        whole = features if self.dates is None else self.dates[features]
+        return np.asarray((features[:, None] == self.required) | (whole[:, None] == self.required))
 
     def check_outputs(self, n_outputs: int) -> None:
         """Raises if a direction is asked for where it has no meaning: with three classes or more."""
@@ -141,6 +162,16 @@ def column_numbers(setting: str, columns: Iterable[Any] | None, names: tuple[str
         raise TypeError(f"{setting} is {columns!r}; give a list of columns, such as [{columns!r}].")
     found = [_number(setting, column, names) for column in (() if columns is None else columns)]
     return np.unique(np.array(found, dtype=np.intp))
+
+
+def _directions(monotone: Mapping[Any, int], names: tuple[str, ...]) -> Ints:
+    """The direction of each column, 0 where none is given."""
+    directions = np.zeros(len(names), dtype=np.intp)
+    for column, direction in monotone.items():
+        if direction not in (-1, 0, 1):
+            raise ValueError(f"monotone[{column!r}] is {direction!r}; give 1 (never falls), -1 (never rises) or 0.")
+        directions[_number("monotone", column, names)] = direction
+    return directions
 
 
 def _with_parts(columns: Ints, names: tuple[str, ...], parts: Parts) -> Ints:

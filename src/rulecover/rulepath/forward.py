@@ -121,14 +121,14 @@ class Contest:
     def __init__(self, rules: RuleSet, look_at: LookAt, constraints: Constraints, tries: int) -> None:
         self._rules, self._look_at, self._constraints, self._tries = rules, look_at, constraints, tries
         self._signs = constraints.signs(self._rules)
-        self._uses = _users(self._rules, constraints.required)
+        self._uses = _users(self._rules, constraints)
         self._free = np.ones(len(rules), dtype=bool)
         self._unmet = np.ones(len(constraints.required), dtype=bool)
         self._taken: list[tuple[int, Bools]] = []
 
     def note(self, given: RuleSet) -> None:
         """Rules that came from elsewhere may use what is required."""
-        self._unmet &= ~_users(given, self._constraints.required).any(axis=0)
+        self._unmet &= ~_users(given, self._constraints).any(axis=0)
 
     @property
     def unmet(self) -> Ints:
@@ -168,14 +168,15 @@ class Contest:
             kept = np.ones(len(seen.feature), dtype=bool)
             whole: Bools = np.asarray(seen.passed.all(axis=0))
             return Shortened(kept, whole, float(gains(whole[None], kept[None])[0]))
-        needed = np.isin(seen.feature, self.unmet) if self._unmet.any() else None
+        wanted = self._constraints.which_required(seen.feature)[:, self._unmet]
+        needed: Bools | None = np.asarray(wanted.any(axis=1)) if self._unmet.any() else None
         return shortened(seen.passed, gains, needed)
 
     def _take(self, j: int, found: Shortened) -> Taken:
         self._free[j] = False
         self._taken.append((j, found.kept))
         rule = self._rules.take(np.array([j])).keep_clauses(found.kept)
-        self._unmet &= ~_users(rule, self._constraints.required)[0]
+        self._unmet &= ~_users(rule, self._constraints)[0]
         return Taken(j, found, int(self._constraints.signs(rule)[0]))
 
     def taken(self) -> RuleSet:
@@ -209,10 +210,10 @@ class _ClausesHere:
             yield EvaluatedClauses(some.clauses.feature[start:end], signs[start:end], mine, self._fit.gains_of)
 
 
-def _users(rules: RuleSet, features: Ints) -> Bools:
-    """Which rule uses which of some features, rules x features."""
-    uses = np.zeros((len(rules), len(features)), dtype=bool)
-    clause, which = np.nonzero(rules.clauses.feature[:, None] == features[None, :])
+def _users(rules: RuleSet, constraints: Constraints) -> Bools:
+    """Which rule uses which of the required features, rules x features."""
+    uses = np.zeros((len(rules), len(constraints.required)), dtype=bool)
+    clause, which = np.nonzero(constraints.which_required(rules.clauses.feature))
     uses[rules.clauses.owner[clause], which] = True
     return uses
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rulecover.typing import Array, Bools, Floats, Ints
 from rulecover.voting.answers import Classes, LogOddsClasses, Mean
-from rulecover.voting.fallback import Default
+from rulecover.voting.fallback import Default, SourceModel
 from rulecover.voting.grid import vote_columns
 from rulecover.voting.reasons import Reasons
 from rulecover.voting.vote import Tally, Vote
@@ -38,7 +38,8 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
     row, rule, weight = _voters(vote, X, tally.missed)
     by_rule = _votes_of(vote, rule, weight, tally.missed[row])
     votes = np.where((rule >= 0)[:, None], by_rule, _as_one(vote, tally.sums)[row])
-    text = np.array([*(each.text for each in vote.rules), ""], dtype=object)
+    other = "the source model" if isinstance(vote.fallback, SourceModel) else ""
+    text = np.array([*(each.text for each in vote.rules), other], dtype=object)
     frame = pd.DataFrame(
         {
             "row": row,
@@ -56,7 +57,8 @@ def _who_decided(vote: Vote, X: Any, tally: Tally) -> pd.DataFrame:
 def _with_base(vote: Vote, voters: pd.DataFrame) -> pd.DataFrame:
     """The same lines, and before those of each row one for the base, which they are added to."""
     votes = dict(zip(vote_columns(vote.names), vote.base, strict=True))
-    voters["text"] = voters["text"].where(voters["rule"] >= 0, "all training rows")
+    unnamed = (voters["rule"] < 0) & (voters["text"] == "")
+    voters["text"] = voters["text"].mask(unnamed, "all training rows")
     base = voters.drop_duplicates("row").assign(rule=-1, text="by default", weight=1.0, **votes)
     return pd.concat([base, voters]).sort_values("row", kind="stable", ignore_index=True)
 

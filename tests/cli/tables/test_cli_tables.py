@@ -219,6 +219,21 @@ def test_rules_on_dates_can_be_kept(tmp_path: Path) -> None:
     assert kept == "a > 0 and when >= 2024-06-01" and kept in first.stdout and kept in again.stdout
 
 
+def test_dates_may_be_required_and_rise_or_fall(tmp_path: Path) -> None:
+    days = pd.Series(pd.to_datetime("2024-01-20") + pd.to_timedelta(3 * np.arange(N), "D"))
+    frame = rows(when=days.dt.strftime("%d.%m.%Y"), y=np.where(days.dt.month > 5, "yes", "no"))
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    made = ["-o", tmp_path / "model.json", "--folds", 0, "--max-rules", 3, "--require", "when"]
+
+    done = run("fit", tmp_path / "rows.csv", "-t", "y", *made, "--rising", "when")
+    against = run("fit", tmp_path / "rows.csv", "-t", "y", *made, "--falling", "when")
+
+    assert done.exit_code == 0, done.output
+    shown = str(from_json((tmp_path / "model.json").read_text()).rules)
+    assert "when" in shown and "month" not in shown
+    assert against.exit_code == 1 and "uses 'when', which is required" in against.stderr
+
+
 @pytest.mark.parametrize("pool", [[], ["--pool", "boosted"]], ids=str)
 def test_dates_are_forbidden_with_all_their_parts(pool: list[str], tmp_path: Path) -> None:
     days = pd.Series(pd.to_datetime("2024-01-20") + pd.to_timedelta(3 * np.arange(N), "D"))

@@ -77,13 +77,14 @@ def _check_columns(given: Mapping[str, Any], table: Table) -> None:
                 )
 
 
-#: Options that name columns of numbers.
+#: Options that name columns of numbers or dates.
 _OF_NUMBERS = ("required", "rising", "falling")
 
 
 def _check_numbers(names: Sequence[str], table: Table) -> None:
+    dates = {part.name for part in table.columns.parts.values()}
     for name in names:
-        if name in table.texts:
+        if name in table.texts - dates:
             raise CommandError(f"column {name!r} does not hold numbers; --require, --rising and --falling need them.")
 
 
