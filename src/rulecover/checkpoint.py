@@ -10,8 +10,8 @@ import sys
 import time
 import warnings
 import zipfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib.metadata import version
 from io import BytesIO
@@ -90,6 +90,20 @@ class Checkpoint:
     def get(self, name: str) -> Entry | None:
         """What was kept under a name; ``None`` if nothing was."""
         return self._entries.get(name)
+
+    @contextmanager
+    def fitting(self) -> Iterator[None]:
+        """What was kept is used inside: errors of arrays that cannot be what they should be are about the file.
+
+        Raises
+        ------
+        CheckpointError
+            In place of these errors.
+        """
+        try:
+            yield
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise CheckpointError(f"{str(self.path)!r} does not fit the data; delete it.") from error
 
     def put(self, entries: Mapping[str, Entry]) -> None:
         """Keeps arrays by name; they are on the disk at once, or as soon as writing would not take too long."""

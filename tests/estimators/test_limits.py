@@ -131,13 +131,20 @@ def test_folds_that_were_done_are_not_done_again(
 
 
 @pytest.mark.slow
-def test_a_checkpoint_of_other_folds_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_of_other_folds_or_of_half_a_fold_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = load_diabetes(return_X_y=True)
     settings: dict[str, Any] = {"pool": "forest", "max_rules": 2, "random_state": 0}
     file = tmp_path / "path.npz"
     broken_off(RulePathRegressor(**settings, cv=3, checkpoint=file), 1, monkeypatch, *data)
     with pytest.raises(CheckpointError, match="other data or settings"):
         RulePathRegressor(**settings, cv=2, checkpoint=file).fit(*data)
+    with np.load(file) as kept:
+        arrays = {name: array for name, array in kept.items() if name != "fold 0/model"}
+    np.savez(file, **arrays)
+    with pytest.raises(CheckpointError, match=r"path\.npz' does not fit the data; delete it"):
+        RulePathRegressor(**settings, cv=3, checkpoint=file).fit(*data)
 
 
 # Covers ---------------------------------------------------------------------------------------------------------------

@@ -146,3 +146,16 @@ def test_the_checkpoint_of_another_problem_is_refused(tmp_path: Path, monkeypatc
             solver(other)
     with pytest.raises(ValueError, match="random_state is None; with a checkpoint"):
         Exact(checkpoint=file, random_state=None)
+
+
+@pytest.mark.parametrize("lost", ["value", "proof", "prices", "duals"])
+def test_a_bound_that_is_not_whole_is_refused(lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "cover.npz"
+    assert broken_off(Exact(checkpoint=file), hard_problem(2), 1, monkeypatch)
+    with np.load(file) as kept:
+        arrays = {name: array for name, array in kept.items() if not name.endswith(f"/bound/{lost}")}
+        assert len(arrays) == len(kept) - 1
+    np.savez(file, **arrays)
+
+    with pytest.raises(CheckpointError, match=r"cover\.npz' does not fit the data; delete it"):
+        Exact(checkpoint=file)(hard_problem(2))

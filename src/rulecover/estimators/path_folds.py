@@ -116,12 +116,12 @@ def _in_time(
     scores: list[SizeScores] = []
     done = 0
     for fold in folds:
-        kept = None if file is None else file.get(f"fold {done}")
+        kept = None if file is None else _kept_scores(file, f"fold {done}")
         begin = time.perf_counter()
         if kept is None and deadline is not None and begin + seconds > deadline:
             break
         try:
-            found = score(fold) if kept is None else [_scores(kept)]
+            found = score(fold) if kept is None else [kept]
         except TimeoutError:
             break
         seconds = max(seconds, time.perf_counter() - begin)
@@ -136,9 +136,14 @@ def _written(scores: SizeScores) -> Entry:
     return {name: np.asarray(value) for name, value in scores._asdict().items()}
 
 
-def _scores(kept: Entry) -> SizeScores:
-    numbers = {"model": float(kept["model"]), "model_chosen_by": float(kept["model_chosen_by"])}
-    return SizeScores(score=kept["score"], fidelity=kept["fidelity"], chosen_by=kept["chosen_by"], **numbers)
+def _kept_scores(file: Checkpoint, name: str) -> SizeScores | None:
+    """The scores in a fold that was done before; ``None`` if it was not."""
+    kept = file.get(name)
+    if kept is None:
+        return None
+    with file.fitting():
+        numbers = {"model": float(kept["model"]), "model_chosen_by": float(kept["model_chosen_by"])}
+        return SizeScores(score=kept["score"], fidelity=kept["fidelity"], chosen_by=kept["chosen_by"], **numbers)
 
 
 # Models that are trained again ----------------------------------------------------------------------------------------

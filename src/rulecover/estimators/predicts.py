@@ -139,6 +139,12 @@ class PredictsClasses(ClassifierMixin):
         RuleModel
             A copy; this model stays as it is.
 
+        Raises
+        ------
+        ValueError
+            If not exactly one of `recall`, `precision` and `cost` is given, or no threshold has it; or if every fold
+            lacks a class.
+
         Examples
         --------
         >>> from sklearn.datasets import load_breast_cancer

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -43,22 +42,14 @@ class KeptRounds:
     def resume(self, run: BoostRun, *, patience: int | None) -> bool:
         """Takes the run as far as it was kept, without growing a tree or solving an LP; returns whether it is over."""
         while (kept := self._file.get(f"round {len(run.rounds)}")) is not None:
-            with self._fitting():
+            with self._file.fitting():
                 _repeat(run, kept)
         if not run.rounds:
             return False
         if (state := self._file.get("state")) is not None:
-            with self._fitting():
+            with self._file.fitting():
                 run.generation.restore(state)
         return run.is_over(patience)
-
-    @contextmanager
-    def _fitting(self) -> Iterator[None]:
-        """Errors of arrays that make no rounds are about the file."""
-        try:
-            yield
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise CheckpointError(f"{str(self._file.path)!r} does not fit the data; delete it.") from error
 
     def note(self, run: BoostRun) -> None:
         """Keeps the round that is over, and where the loop is."""

@@ -61,12 +61,18 @@ class KeptStages:
     def rules(self, stage: str) -> Ints | None:
         """The rules of a stage, if it was kept."""
         kept = self.get(stage)
-        return None if kept is None else kept["rules"]
+        if kept is None or self._file is None:
+            return None
+        with self._file.fitting():
+            return kept["rules"]
 
     def bound(self) -> Bound | None:
         """The bound, if it was kept."""
         kept = self.get("bound")
-        return None if kept is None else _bound(kept)
+        if kept is None or self._file is None:
+            return None
+        with self._file.fitting():
+            return _bound(kept)
 
     def put_bound(self, bound: Bound) -> None:
         """Keeps a bound."""
