@@ -375,9 +375,9 @@ def _branch_and_bound_in_parts(
         {"fewest": narrowed.fewest}, narrowed.allowed, narrowed.left.rules, narrowed.left.forced, rules
     )
     for number, part in enumerate(_parts_of(narrowed.left)):
-        before = kept.get(f"part {number} of {divided}")
+        before = kept.part(f"part {number} of {divided}")
         if before is not None:
-            rules, least = before["rules"], float(before["bound"])
+            rules, least = before
         else:
             rules, least, finished = _best_of_part(problem, narrowed, part, rules, deadline)
             if not finished:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from rulecover.checkpoint import Checkpoint, Entry, fingerprint
 from rulecover.setcover.bounds import Bound
 from rulecover.setcover.problem import Branch, CoveringProblem
 from rulecover.typing import Array, Ints
+
+T = TypeVar("T")
 
 WORK = "an exact cover"
 
@@ -60,19 +63,22 @@ class KeptStages:
 
     def rules(self, stage: str) -> Ints | None:
         """The rules of a stage, if it was kept."""
+        return self._read(stage, lambda kept: kept["rules"])
+
+    def part(self, stage: str) -> tuple[Ints, float] | None:
+        """The rules and the bound of a part of a proof, if it was kept."""
+        return self._read(stage, lambda kept: (kept["rules"], float(kept["bound"])))
+
+    def bound(self) -> Bound | None:
+        """The bound, if it was kept."""
+        return self._read("bound", _bound)
+
+    def _read(self, stage: str, read: Callable[[Entry], T]) -> T | None:
         kept = self.get(stage)
         if kept is None or self._file is None:
             return None
         with self._file.fitting():
-            return kept["rules"]
-
-    def bound(self) -> Bound | None:
-        """The bound, if it was kept."""
-        kept = self.get("bound")
-        if kept is None or self._file is None:
-            return None
-        with self._file.fitting():
-            return _bound(kept)
+            return read(kept)
 
     def put_bound(self, bound: Bound) -> None:
         """Keeps a bound."""
