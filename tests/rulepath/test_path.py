@@ -16,10 +16,20 @@ from rulecover import RulePathClassifier, read_trees
 from rulecover.rulepath.candidates import node_candidates
 from rulecover.rulepath.constraints import Constraints
 from rulecover.rulepath.family import RowPredictions, RuleFamily
-from rulecover.rulepath.path import PathRecipe, PathSteps, PathVotes, distinct_allowed, ridge_votes, rule_path
+from rulecover.rulepath.forward import ForwardPath
+from rulecover.rulepath.path import (
+    PathRecipe,
+    PathSteps,
+    PathVotes,
+    distinct_allowed,
+    log_odds_votes,
+    ridge_votes,
+    rule_path,
+)
 from rulecover.rulepath.response import softened_response
 from rulecover.rulepath.sizes import HeldOut, LabelledRows, SizeScores, best, chosen_size, size_scores
 from rulecover.rulepath.squares import ForwardFit, Terms, usual_shrinkage
+from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.classes.target import ClassTarget
 from rulecover.voting.classes import added_class_votes
@@ -193,3 +203,15 @@ def test_the_penalty_of_the_choice_follows_the_noise_where_its_log_odds_are_kept
 ) -> None:
     _, samples = drawn(0, 2)
     assert votes.ridge_of_choice(samples, noise=1.0) == ridge
+
+
+@pytest.mark.parametrize("sign", [1, 0, -1])
+def test_log_odds_that_are_fitted_to_a_chosen_path_keep_to_its_signs(sign: int) -> None:
+    _, samples = drawn(0, 2)
+    covered = (samples.y == 0)[:, None]  # speaks against the second class
+    rules = RuleSet.of_intervals([{0: (-np.inf, 0.0)}], NAMES)
+    path = ForwardPath(rules, covered, np.array([sign]), np.zeros((2, 2, 1)), np.zeros(2), 0)
+    shares = np.eye(2)[samples.y][:, 1:]
+
+    votes = log_odds_votes(path, samples, shares, strength=1.0).votes[1, 1]
+    assert (votes == 0.0).all() if sign == 1 else votes[1] < 0.0 < votes[0]

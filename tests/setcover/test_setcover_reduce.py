@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from random import Random
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ from strategies import brute_force, covering_problems, random_coverage, random_p
 import rulecover.setcover.dominance as dominance_module
 import rulecover.setcover.reduce as reduce_module
 from rulecover.coverage import Coverage
+from rulecover.rules.clauses import offsets
 from rulecover.setcover import CoveringProblem, Exact, Greedy, Search, Status
 from rulecover.setcover.bounds import lp_bound
+from rulecover.setcover.dominance import contained_pairs
 from rulecover.setcover.reduce import Reduced, reduced
 
 
@@ -140,3 +143,19 @@ def test_a_large_problem_is_not_reduced_when_time_is_up(solver, monkeypatch):
     assert cover.certificate.source == "dual fitting" and not len(problem.shortfall(cover.rules))
     assert isinstance(solver, Greedy) or cover.status == Status.TIME_LIMIT
     assert not lp_bound(problem, time_limit=0.1).complete
+
+
+@given(st.integers(20, 70), st.integers(1, 6), st.randoms(use_true_random=False))
+def test_pairs_of_sets_are_compared_member_by_member_however_long_they_are(
+    most: int, n_sets: int, random: Random
+) -> None:
+    sets = [sorted(random.sample(range(most + 5), random.randint(1, most))) for _ in range(n_sets)]
+    sets += [sorted({*mine, most + 7}) for mine in sets]
+    pairs = [(k, j) for k in range(len(sets)) for j in range(len(sets))]
+    left, right = np.array(pairs).T
+    has = np.array([[member in mine for mine in sets] for member in range(most + 8)])
+
+    found = contained_pairs(
+        left, right, offsets([len(mine) for mine in sets]), np.concatenate(sets), lambda m, r: has[m, r], known=0
+    )
+    assert sorted(found.tolist()) == [n for n, (k, j) in enumerate(pairs) if set(sets[k]) <= set(sets[j])]
