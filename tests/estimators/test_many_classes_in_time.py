@@ -152,3 +152,10 @@ def test_all_rows_are_followed_where_there_is_time() -> None:
     )
     assert len(rows_to_follow(samples, 10**4, 1, time.perf_counter() + 2.0)) == 1000
     assert 1000 < len(rows_to_follow(samples, 10**4, 0, time.perf_counter() + 2.3)) < 1200
+
+
+def test_rows_that_are_the_fewest_for_their_classes_are_all_followed() -> None:
+    X, y = many_classes(2)
+    samples = ClassSamples.of(X, y, np.arange(CLASSES), None, None)
+
+    assert rows_to_follow(samples, 10**6, 100, time.perf_counter()) is None
