@@ -11,7 +11,7 @@ import pytest
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -85,6 +85,29 @@ def test_an_error_of_a_library_with_few_rows_is_left_to_more_rows_and_one_of_our
     assert trained_with_fewer_trees(too_few, 0.0) is None
     with pytest.raises(UnreadableModelError, match="no trees"):
         trained_with_fewer_trees(unreadable, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("source", "trees", "said"),
+    [
+        (forest().set_params(n_estimators=np.int64(10)), 1, "10 % of its trees"),
+        (BaggingClassifier(forest(), n_estimators=10, random_state=0), 10, "2 % of its trees"),
+    ],
+    ids=["few trees", "forests in a bag"],
+)
+def test_the_share_of_the_trees_that_is_said_is_that_of_the_model(source: Any, trees: int, said: str) -> None:
+    model, cut = fitted(MIRCOClassifier(source, time_limit=NO_TIME), *many_classes())
+
+    assert said in cut
+    assert len(read_trees(model.estimator_).trees) == trees
+
+
+def test_time_is_judged_by_the_trees_that_were_trained() -> None:
+    def train(share: float) -> float:
+        time.sleep(0.05)
+        return share
+
+    assert trained_with_fewer_trees(train, time.perf_counter() + 0.6, lambda share: max(0.1, share)) is None
 
 
 @pytest.mark.slow
