@@ -129,6 +129,8 @@ def test_with_time_to_spare_many_classes_change_nothing(model: Any) -> None:
         (XGBClassifier(), "n_estimators", 20),
         (CatBoostClassifier(), "iterations", 200),
         (CatBoostClassifier(n_estimators=10), "n_estimators", 2),
+        (CatBoostClassifier(num_trees=30), "num_trees", 6),
+        (LGBMClassifier(num_iterations=30), "num_iterations", 6),
         (VotingClassifier([("a", forest()), ("b", DecisionTreeClassifier())]), "a__n_estimators", 10),
         (make_pipeline(StandardScaler(), forest()), "randomforestclassifier__n_estimators", 10),
     ],

@@ -20,6 +20,8 @@ _FIRST = 0.02
 _WORTH = 2.0
 #: The settings by which libraries count trees, or rounds of them, and the numbers that they take by default.
 _COUNTS = {"n_estimators": 100, "iterations": 1000, "max_iter": None}
+#: Other names of theirs for the same, which decide where they are given.
+_ALIASES = ("num_iterations", "num_boost_round", "num_trees")
 
 
 def with_share_of_trees(model: Any, share: float) -> Any:
@@ -88,15 +90,16 @@ def _count(model: Any) -> int:
     if name is None:
         return 1
     count = model.get_params().get(name)
-    count = _COUNTS[name] if count is None else count
+    count = _COUNTS.get(name) if count is None else count
     return int(count) if isinstance(count, Integral) else 1
 
 
 def _setting(part: Any) -> str | None:
     """The setting of a model by which its trees are counted, if it has any."""
     known = part.get_params()
-    if "n_estimators" in known:
-        return "n_estimators"
+    for name in (*_ALIASES, "n_estimators"):
+        if name in known:
+            return name
     if type(part).__module__.startswith("catboost."):
         return "iterations"
     return "max_iter" if "max_leaf_nodes" in known and "max_iter" in known else None
