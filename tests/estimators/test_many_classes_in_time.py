@@ -11,7 +11,7 @@ import pytest
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -87,6 +87,29 @@ def test_an_error_of_a_library_with_few_rows_is_left_to_more_rows_and_one_of_our
         trained_with_fewer_trees(unreadable, 0.0)
 
 
+@pytest.mark.parametrize(
+    ("source", "trees", "said"),
+    [
+        (forest().set_params(n_estimators=np.int64(10)), 1, "10 % of its trees"),
+        (BaggingClassifier(forest(), n_estimators=10, random_state=0), 10, "2 % of its trees"),
+    ],
+    ids=["few trees", "forests in a bag"],
+)
+def test_the_share_of_the_trees_that_is_said_is_that_of_the_model(source: Any, trees: int, said: str) -> None:
+    model, cut = fitted(MIRCOClassifier(source, time_limit=NO_TIME), *many_classes())
+
+    assert said in cut
+    assert len(read_trees(model.estimator_).trees) == trees
+
+
+def test_time_is_judged_by_the_trees_that_were_trained() -> None:
+    def train(share: float) -> float:
+        time.sleep(0.05)
+        return share
+
+    assert trained_with_fewer_trees(train, time.perf_counter() + 0.6, lambda share: max(0.1, share)) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [MIRCOClassifier(forest()), RulePathClassifier(forest(), max_rules=3)], ids=repr)
 def test_with_time_to_spare_many_classes_change_nothing(model: Any) -> None:
@@ -106,6 +129,8 @@ def test_with_time_to_spare_many_classes_change_nothing(model: Any) -> None:
         (XGBClassifier(), "n_estimators", 20),
         (CatBoostClassifier(), "iterations", 200),
         (CatBoostClassifier(n_estimators=10), "n_estimators", 2),
+        (CatBoostClassifier(num_trees=30), "num_trees", 6),
+        (LGBMClassifier(num_iterations=30), "num_iterations", 6),
         (VotingClassifier([("a", forest()), ("b", DecisionTreeClassifier())]), "a__n_estimators", 10),
         (make_pipeline(StandardScaler(), forest()), "randomforestclassifier__n_estimators", 10),
     ],
@@ -152,3 +177,10 @@ def test_all_rows_are_followed_where_there_is_time() -> None:
     )
     assert len(rows_to_follow(samples, 10**4, 1, time.perf_counter() + 2.0)) == 1000
     assert 1000 < len(rows_to_follow(samples, 10**4, 0, time.perf_counter() + 2.3)) < 1200
+
+
+def test_rows_that_are_the_fewest_for_their_classes_are_all_followed() -> None:
+    X, y = many_classes(2)
+    samples = ClassSamples.of(X, y, np.arange(CLASSES), None, None)
+
+    assert rows_to_follow(samples, 10**6, 100, time.perf_counter()) is None

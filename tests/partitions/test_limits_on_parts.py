@@ -92,6 +92,14 @@ def test_a_table_that_is_slow_to_read_leaves_time_for_few_trees():
     assert cover.certificate_.status == Status.TIME_LIMIT
 
 
+@pytest.mark.parametrize("first", [0, 10])
+def test_a_table_whose_first_block_is_small_takes_a_limit(first):
+    frame = drawn_frame()[[*NAMES, "y"]]
+    table = open_table(lambda: iter([frame[:first], frame[first:1500], frame[1500:]]), target="y")
+    free = MIRCOClassifier(FOREST, random_state=0).fit(table)
+    assert MIRCOClassifier(FOREST, random_state=0, time_limit=GENEROUS).fit(table).rules_ == free.rules_
+
+
 # Paths ----------------------------------------------------------------------------------------------------------------
 
 

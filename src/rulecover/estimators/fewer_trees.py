@@ -5,7 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, NamedTuple
+
+from sklearn.base import clone
 
 from rulecover.exceptions import RulecoverError
 
@@ -17,6 +20,8 @@ _FIRST = 0.02
 _WORTH = 2.0
 #: The settings by which libraries count trees, or rounds of them, and the numbers that they take by default.
 _COUNTS = {"n_estimators": 100, "iterations": 1000, "max_iter": None}
+#: Other names of theirs for the same, which decide where they are given.
+_ALIASES = ("num_iterations", "num_boost_round", "num_trees")
 
 
 def with_share_of_trees(model: Any, share: float) -> Any:
@@ -31,8 +36,20 @@ def with_share_of_trees(model: Any, share: float) -> Any:
     [25, 1]
     """
     if share < 1.0:
-        model.set_params(**{name: max(1, int(share * count)) for name, count in _counts(model).items()})
+        model.set_params(**_fewer(model, share))
     return model
+
+
+def share_left(model: Any, share: float) -> float:
+    """The share of its trees that a model has left, where it is to have this one: one tree at least in each part.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+    >>> share_left(RandomForestClassifier(10), 0.02), share_left(BaggingClassifier(RandomForestClassifier(50)), 0.02)
+    (0.1, 0.02)
+    """
+    return _n_trees(with_share_of_trees(clone(model, safe=False), share)) / max(1, _n_trees(model))
 
 
 def has_trees_to_spare(model: Any) -> bool:
@@ -43,27 +60,46 @@ def has_trees_to_spare(model: Any) -> bool:
     >>> has_trees_to_spare(HistGradientBoostingClassifier()), has_trees_to_spare(LogisticRegression(max_iter=100))
     (True, False)
     """
-    return any(count > 1 for count in _counts(model).values())
+    return _n_trees(model) > 1
 
 
-def _counts(model: Any) -> dict[str, int]:
-    """The number of trees or rounds of each part of a model, by the names of the settings."""
-    settings = model.get_params()
-    parts = {"": model} | {f"{name}__": part for name, part in settings.items() if hasattr(part, "fit")}
-    found = {}
-    for prefix, part in parts.items():
-        name = _setting(part)
-        if name is not None:
-            count = part.get_params().get(name)
-            found[prefix + name] = _COUNTS[name] if count is None else count
-    return {name: count for name, count in found.items() if isinstance(count, int)}
+def _fewer(model: Any, share: float) -> dict[str, int]:
+    """The settings by which a share of the trees is left: first of those of the model itself, then of its parts."""
+    name, count = _setting(model), _count(model)
+    kept = max(1, int(share * count))
+    fewer = {} if name is None or count == 1 else {name: kept}
+    for prefix, part in _parts(model).items():
+        fewer |= {f"{prefix}__{each}": n for each, n in _fewer(part, min(1.0, share * count / kept)).items()}
+    return fewer
+
+
+def _n_trees(model: Any) -> int:
+    """How many trees or rounds a model and its parts have together, as far as their settings say."""
+    inner = sum(_n_trees(part) for part in _parts(model).values())
+    return inner if _setting(model) is None else _count(model) * max(1, inner)
+
+
+def _parts(model: Any) -> dict[str, Any]:
+    """The models in a model, by their names."""
+    return {name: part for name, part in model.get_params().items() if "__" not in name and hasattr(part, "fit")}
+
+
+def _count(model: Any) -> int:
+    """The number of trees or rounds of a model itself, 1 where it is not counted."""
+    name = _setting(model)
+    if name is None:
+        return 1
+    count = model.get_params().get(name)
+    count = _COUNTS.get(name) if count is None else count
+    return int(count) if isinstance(count, Integral) else 1
 
 
 def _setting(part: Any) -> str | None:
     """The setting of a model by which its trees are counted, if it has any."""
     known = part.get_params()
-    if "n_estimators" in known:
-        return "n_estimators"
+    for name in (*_ALIASES, "n_estimators"):
+        if name in known:
+            return name
     if type(part).__module__.startswith("catboost."):
         return "iterations"
     return "max_iter" if "max_leaf_nodes" in known and "max_iter" in known else None
@@ -85,7 +121,9 @@ class FewTrees(NamedTuple):
         return f"the model was trained with {100 * self.share:.0f} % of its trees"
 
 
-def trained_with_fewer_trees(train: Callable[[float], Any], deadline: float) -> FewTrees | None:
+def trained_with_fewer_trees(
+    train: Callable[[float], Any], deadline: float, left: Callable[[float], float] = float
+) -> FewTrees | None:
     """A model with as many of its trees as there is time for; ``None`` if there is time for all, or no telling.
 
     Parameters
@@ -94,6 +132,8 @@ def trained_with_fewer_trees(train: Callable[[float], Any], deadline: float) -> 
         From a share of the trees to a model. It may raise an error of its library, for example because rows are few.
     deadline
         When the model must be trained, by `time.perf_counter`. One of the fewest trees is trained in any case.
+    left
+        From a share of the trees to the one that such a model has, which is larger where it has few.
 
     Examples
     --------
@@ -105,12 +145,12 @@ def trained_with_fewer_trees(train: Callable[[float], Any], deadline: float) -> 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about rows that were taken at random
-            few = FewTrees(train(_FIRST), _FIRST)
+            few = FewTrees(train(_FIRST), left(_FIRST))
             now = time.perf_counter()
-            share = _FIRST * (deadline - now) / max(now - begin, 1e-9)
+            share = few.share * (deadline - now) / max(now - begin, 1e-9)
             if share >= 1.0:
                 return None
-            return FewTrees(train(share), share) if share >= _WORTH * _FIRST else few
+            return FewTrees(train(share), left(share)) if share >= _WORTH * few.share else few
     except RulecoverError:
         raise
     except Exception:  # of any library

@@ -266,7 +266,8 @@ def rows_to_follow(samples: Samples, n_outputs: int, n_trees: int, deadline: flo
     if room >= len(samples.y):
         return None
     order = sampling_order(samples.y, samples.weight, classes=n_outputs > 1)
-    return np.sort(order.rows[: max(room, order.least)])
+    n_rows = max(room, order.least)
+    return np.sort(order.rows[:n_rows]) if n_rows < len(order.rows) else None
 
 
 def some_of(X: Any, rows: Ints) -> Any:

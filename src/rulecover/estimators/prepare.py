@@ -44,6 +44,7 @@ from rulecover.estimators.door import (
 from rulecover.estimators.fewer_trees import (
     MANY_CLASSES,
     has_trees_to_spare,
+    share_left,
     trained_with_fewer_trees,
     with_share_of_trees,
 )
@@ -403,7 +404,8 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     again = time.perf_counter() - begin if steps.first else 0.0  # that long the first steps take once more
     deadline = recipe.deadline - again
     if may_take_fewer:
-        few = trained_with_fewer_trees(partial(train_on, order.rows[: order.least]), deadline)
+        left = partial(share_left, steps.last)
+        few = trained_with_fewer_trees(partial(train_on, order.rows[: order.least]), deadline, left)
         if few is not None:
             return _cut_short(few.model, order, order.least, len(y), few.in_words)
     trained, size = trained_in_time(train_on, order, deadline)

@@ -144,7 +144,7 @@ class InOrder:
         if self._last is not None and number == self._next - 1:
             return self._last
         self._last = None
-        if number < self._next or number == 0:
+        if number < self._next or self._next == 0:
             self._blocks, self._next = self._table.blocks(), 0
         for block in self._blocks:
             self._next += 1
