@@ -288,7 +288,7 @@ class _Repair:
                 break
             fetched = pd.concat([fetched, missed], ignore_index=True)
             more = self._with_rules_for(rules, fetched)
-            if len(more) == len(rules) and self.clock.was_cut:
+            if len(more) == len(rules) and self.clock.was_cut and self.clock.end is not None:
                 break  # the rules that these rows need may not have been read
             if len(more) == len(rules):
                 raise MismatchedDataError(
