@@ -312,6 +312,18 @@ def test_a_solver_that_ran_out_of_its_own_time_does_not_hide_rows_that_no_rule_c
         cover_table(some, small, target="kind", sample=seen, solver=Search(time_limit=1e-6))
 
 
+@pytest.mark.parametrize("time_limit", [None, 600])
+def test_rules_of_a_sample_from_elsewhere_that_cover_no_row_are_dropped(time_limit: float | None) -> None:
+    frame = pd.DataFrame({"x": np.arange(60.0)}).assign(y=np.arange(60) // 20)
+    tree = DecisionTreeClassifier().fit(frame[["x"]], frame["y"])
+    table = frame[20:]
+    few = cover_table(tree, table, target="y", sample=frame[:40], time_limit=time_limit, solver="greedy")
+
+    assert certify(few, table).is_cover and len(few.rules_) == 2
+    with pytest.raises(MismatchedDataError, match="the rules chosen on the sample cover no row of the table"):
+        cover_table(tree, table, target="y", sample=frame[:20], time_limit=1e-6, solver="greedy")
+
+
 def test_a_report_of_a_cover_of_a_table_has_no_certificate_of_its_rows() -> None:
     frame = pd.DataFrame({"x": np.arange(60.0)}).assign(y=np.arange(60) % 7 > 3)
     tree = DecisionTreeClassifier(max_depth=3).fit(frame[["x"]], frame["y"])
