@@ -23,6 +23,7 @@ from rulecover.counting import cover_table as module
 from rulecover.counting import groups
 from rulecover.data.encoder import TableEncoder
 from rulecover.exceptions import CutShortWarning, MismatchedDataError
+from rulecover.setcover import Search
 from rulecover.voting.classes import log_odds_votes
 
 
@@ -298,6 +299,29 @@ def test_a_choice_that_was_cut_short_is_said_to_be(monkeypatch: pytest.MonkeyPat
 
     assert few.table_cover_.certificate.is_cover and few.table_cover_.status == "time limit"
     assert str(few.table_cover_).endswith("The time limit ended a choice of rules before it was done.")
+
+
+def test_a_solver_that_ran_out_of_its_own_time_does_not_hide_rows_that_no_rule_covers() -> None:
+    forest, frame = rows()
+    small = frame[:1000]
+    rules = read_trees(forest).rules()
+    some = rules.take(np.arange(0, len(rules), 4))
+    covered = some.hits(small.drop(columns="kind").to_numpy())[0]
+    seen = small[np.isin(np.arange(1000), covered)][:50]
+    with pytest.raises(MismatchedDataError, match="rows or more are covered by no rule of the model"):
+        cover_table(some, small, target="kind", sample=seen, solver=Search(time_limit=1e-6))
+
+
+@pytest.mark.parametrize("time_limit", [None, 600])
+def test_rules_of_a_sample_from_elsewhere_that_cover_no_row_are_dropped(time_limit: float | None) -> None:
+    frame = pd.DataFrame({"x": np.arange(60.0)}).assign(y=np.arange(60) // 20)
+    tree = DecisionTreeClassifier().fit(frame[["x"]], frame["y"])
+    table = frame[20:]
+    few = cover_table(tree, table, target="y", sample=frame[:40], time_limit=time_limit, solver="greedy")
+
+    assert certify(few, table).is_cover and len(few.rules_) == 2
+    with pytest.raises(MismatchedDataError, match="the rules chosen on the sample cover no row of the table"):
+        cover_table(tree, table, target="y", sample=frame[:20], time_limit=1e-6, solver="greedy")
 
 
 def test_a_report_of_a_cover_of_a_table_has_no_certificate_of_its_rows() -> None:

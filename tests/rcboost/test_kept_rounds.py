@@ -142,6 +142,11 @@ def circle(left: np.ndarray) -> np.ndarray:
         ("round 1/admitted", lambda admitted: admitted + 1000),
         ("round 1/stale", None),
         ("state/accumulated", None),
+        ("state/accumulated", lambda accumulated: accumulated.astype(str)),
+        ("state/expensive_for", lambda expensive_for: expensive_for[:, None]),
+        ("state/inside", lambda inside: inside + 1000),
+        ("state/samples", lambda samples: samples[:-1]),
+        ("state/rules", lambda rules: rules[:-1]),
     ],
 )
 def test_a_checkpoint_whose_arrays_make_no_rounds_is_refused(
@@ -154,6 +159,20 @@ def test_a_checkpoint_whose_arrays_make_no_rounds_is_refused(
         arrays = dict(kept)
     mine = arrays.pop(array)
     np.savez(file, **arrays, **({} if change is None else {array: change(mine)}))
+
+    with pytest.raises(CheckpointError, match=r"boost\.npz' does not fit the data; delete it"):
+        model.fit(X, y)
+
+
+def test_a_checkpoint_whose_boxes_are_on_columns_beyond_the_last_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "boost.npz"
+    model = RCBoostClassifier(**FITS["boxes"], random_state=0, checkpoint=file)
+    broken_off(model, 1, monkeypatch, X, y)
+    with np.load(file) as kept:
+        arrays = dict(kept)
+    np.savez(file, **arrays | {"round 0/rules feature": arrays["round 0/rules feature"] + 6})
 
     with pytest.raises(CheckpointError, match=r"boost\.npz' does not fit the data; delete it"):
         model.fit(X, y)

@@ -288,7 +288,7 @@ class _Repair:
                 break
             fetched = pd.concat([fetched, missed], ignore_index=True)
             more = self._with_rules_for(rules, fetched)
-            if len(more) == len(rules) and self.clock.was_cut:
+            if len(more) == len(rules) and self.clock.was_cut and self.clock.end is not None:
                 break  # the rules that these rows need may not have been read
             if len(more) == len(rules):
                 raise MismatchedDataError(
@@ -321,6 +321,12 @@ class _Repair:
         groups = self.place.groups(rules_alone(rules), self.target)
         classes = self.few.classes_
         sums = groups.class_sums(classes)
+        met, n_rules = np.flatnonzero(sums.any(axis=1)), len(rules)  # a sample of other rows has rules of its own
+        if not len(met):
+            raise MismatchedDataError(
+                "the rules chosen on the sample cover no row of the table; give rows of the table."
+            )
+        rules, groups, sums = rules.take(met), groups.take(met), sums[met]
         cost = _costs(rules, sums, self.few._price())
         kept = groups.needed(cost)
         few = _counted(self.few, rules.take(kept), groups.take(kept), sums[kept], cost[kept])
@@ -331,7 +337,7 @@ class _Repair:
             float(cost[kept].sum()),
             n_sampled=n_sampled,
             n_repaired=len(fetched) - n_sampled,
-            n_dropped=len(rules) - len(kept),
+            n_dropped=n_rules - len(kept),
             n_rounds=self.n_rounds,
             status=Status.FEASIBLE if in_time else Status.TIME_LIMIT,
         )

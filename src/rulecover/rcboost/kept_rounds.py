@@ -48,6 +48,7 @@ class KeptRounds:
             return False
         if (state := self._file.get("state")) is not None:
             with self._file.fitting():
+                _check_state(state, run)
                 run.generation.restore(state)
         return run.is_over(patience)
 
@@ -68,6 +69,18 @@ def _repeat(run: BoostRun, kept: Entry) -> None:
     run.record(_round(kept, generation.pool))
     if len(generation.pool) != run.rounds[-1].rules:
         raise ValueError(f"the pool has {len(generation.pool)} rules, not {run.rounds[-1].rules}")
+
+
+def _check_state(state: Entry, run: BoostRun) -> None:
+    """Raises if the state is one of other samples or rules, which the solver of the LP would find rounds later."""
+    n_samples, n_rules, inside = len(run.generation.accumulated), len(run.generation.pool), state["inside"]
+    lengths = {"accumulated": n_samples, "expensive_for": n_rules, "samples": inside.size, "rules": n_rules}
+    for name, length in {**lengths, "inside": inside.size}.items():
+        kinds = "iu" if name in ("expensive_for", "inside") else "iuf"
+        if state[name].shape != (length,) or state[name].dtype.kind not in kinds:
+            raise ValueError(f"{name} are not {length} numbers")
+    if not np.isin(inside, np.arange(n_samples)).all():
+        raise ValueError(f"inside are not some of {n_samples} samples")
 
 
 def _round(kept: Entry, pool: Ints) -> Round:
@@ -101,8 +114,8 @@ def _written_trees(ensemble: TreeEnsemble) -> dict[str, Array]:
 def _proposed(kept: Entry, n_features: int) -> TreeEnsemble | RuleSet:
     if "tree sizes" in kept:
         return _trees(kept, n_features)
-    paths = _clauses(kept, "paths") if "paths offset" in kept else None
-    return RuleSet(_clauses(kept, "rules"), Columns(tuple(f"x{f}" for f in range(n_features))), paths)
+    paths = _clauses(kept, "paths", n_features) if "paths offset" in kept else None
+    return RuleSet(_clauses(kept, "rules", n_features), Columns(tuple(f"x{f}" for f in range(n_features))), paths)
 
 
 def _trees(kept: Entry, n_features: int) -> TreeEnsemble:
@@ -140,6 +153,8 @@ def _leaves(tree: Tree, X: Any) -> Ints:
     return tree.on_columns(place).apply(X.tocsc()[:, used].toarray())
 
 
-def _clauses(kept: Entry, name: str) -> Clauses:
+def _clauses(kept: Entry, name: str, n_features: int) -> Clauses:
     offset, feature, lower, upper, missing = (kept[f"{name} {key}"] for key in _CLAUSES)
+    if not ((feature >= 0) & (feature < n_features)).all():
+        raise ValueError(f"clauses are not on {n_features} columns")
     return Clauses(offset, feature, lower, upper, missing, category=np.full(len(feature), -1, dtype=np.intp))
