@@ -6,9 +6,13 @@ import highspy
 import numpy as np
 import pytest
 import scipy.sparse
-from strategies import random_coverage
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from strategies import covering_problems, random_coverage
 
 from rulecover.exceptions import SolverError
+from rulecover.setcover import CoveringProblem
 from rulecover.setcover import highs as module
 from rulecover.setcover.highs import CoveringLP, _call, _quiet_highs, _unit, solve_mip
 from rulecover.setcover.master import Master
@@ -121,3 +125,55 @@ def test_a_basis_of_another_size_is_left_alone_and_one_of_the_same_is_gone_back_
     same = lp.basis_codes()
     lp.set_basis_codes(*same)
     assert all((a == b).all() for a, b in zip(lp.basis_codes(), same, strict=True))
+
+
+def by_linprog(matrix: np.ndarray, cost: np.ndarray, demand: np.ndarray, count: int, side: int) -> float:
+    """The same LP as its primal, by SciPy: shares between 0 and 1, at most or at least so many rules in all."""
+    rows, least = (
+        [-matrix, *([-side * np.ones((1, len(cost)))] if side else [])],
+        [-demand, *([[-side * count]] if side else [])],
+    )
+    found = linprog(cost, A_ub=np.vstack(rows), b_ub=np.concatenate(least), bounds=(0.0, 1.0))
+    return float(found.fun)
+
+
+@settings(deadline=None)
+@given(
+    covering_problems(max_rules=8, max_samples=10),
+    st.sampled_from([1.0, 1e4, 1e7]),
+    st.sampled_from([-1, 0, 1]),
+    st.integers(0, 3),
+    st.data(),
+)
+def test_the_lp_is_that_of_covers_whatever_their_costs_and_number(
+    problem: CoveringProblem, scale: float, side: int, more: int, data: st.DataObject
+) -> None:
+    """With rules that come later, whose costs may be larger, and with other costs in the end."""
+    matrix, whole = problem.coverage.to_sparse().tocsc(), problem.coverage.to_sparse().toarray().astype(float)
+    first = data.draw(st.integers(1, problem.n_rules))
+    fewest = int(np.ceil(by_linprog(whole, np.ones(problem.n_rules), problem.demand, 0, 0) - 1e-9))
+    count = min(problem.n_rules, fewest + more)
+
+    lp = CoveringLP(matrix[:, :first], problem.cost[:first], problem.demand)
+    assume((whole[:, :first].sum(axis=1) >= problem.demand).all())
+    cost = np.concatenate([problem.cost[:first], scale * problem.cost[first:]])
+    lp.add(matrix[:, first:], cost[first:])
+    assert lp.solve(count=count, side=side).objective == pytest.approx(
+        by_linprog(whole, cost, problem.demand, count, side), rel=1e-6
+    )
+    other = scale * problem.cost[::-1]
+    lp.reprice(other)
+    assert lp.solve(count=count, side=side).objective == pytest.approx(
+        by_linprog(whole, other, problem.demand, count, side), rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "side", "objective"), [(1, -1, 5.0), (2, -1, 4.0), (3, 0, 3.0), (4, 1, 8.0), (3, 1, 3.0)]
+)
+def test_the_lp_keeps_to_a_number_of_rules(count: int, side: int, objective: float) -> None:
+    matrix = scipy.sparse.csc_array(np.column_stack([np.eye(3), np.ones(3)]))
+    solved = CoveringLP(matrix, np.array([1.0, 1.0, 1.0, 5.0]), np.ones(3, dtype=np.intp)).solve(count=count, side=side)
+
+    assert solved.objective == pytest.approx(objective)
+    assert solved.count_price * side >= 0.0

@@ -14,7 +14,7 @@ EXPECTED: dict[str, str] = {
     r"^Refused: .* rule 0 of .* covers no row of": "the rule that is to be kept, on a column at random",
     r"^Refused: .* names '.*', but there is no such column to use": "a column that the encoder leaves out",
     r"^Refused: .*kept\.txt, line 1, is not a rule on the columns of .* in '.* > 0\.25'": "a column it leaves out",
-    r"^Refused: .* does not hold numbers; --require, --rising and --falling": "true and false",
+    r"^Refused: .* holds neither numbers nor dates, which --require, --rising and --falling": "true and false",
     r"^Refused: .*no rule of up to \d+ uses .*, which is required": "a column at random",
     r"^Refused: .*recall is 0\.8, but .* is the most; the other rows have probability 0": "few rows in folds",
     r"^Refused: .*every probability of the class is 0; no threshold finds any row": "few rows in folds",

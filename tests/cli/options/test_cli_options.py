@@ -346,7 +346,9 @@ def test_only_columns_of_numbers_rise_fall_or_are_required(option: str, tmp_path
     fruit().to_csv(tmp_path / "fruit.csv", index=False)
     done = run("fit", tmp_path / "fruit.csv", "-t", "kind", option, "colour")
     assert done.exit_code == 1
-    assert "column 'colour' does not hold numbers; --require, --rising and --falling need them" in done.stderr
+    assert (
+        "column 'colour' holds neither numbers nor dates, which --require, --rising and --falling need" in done.stderr
+    )
 
 
 @pytest.mark.parametrize(("old", "new"), _OLD_METHODS.items())

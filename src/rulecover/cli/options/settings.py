@@ -85,7 +85,9 @@ def _check_numbers(names: Sequence[str], table: Table) -> None:
     dates = {part.name for part in table.columns.parts.values()}
     for name in names:
         if name in table.texts - dates:
-            raise CommandError(f"column {name!r} does not hold numbers; --require, --rising and --falling need them.")
+            raise CommandError(
+                f"column {name!r} holds neither numbers nor dates, which --require, --rising and --falling need."
+            )
 
 
 # Values that depend on the table -------------------------------------------------------------------------------------
