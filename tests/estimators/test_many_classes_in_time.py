@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
@@ -184,3 +185,15 @@ def test_rows_that_are_the_fewest_for_their_classes_are_all_followed() -> None:
     samples = ClassSamples.of(X, y, np.arange(CLASSES), None, None)
 
     assert rows_to_follow(samples, 10**6, 100, time.perf_counter()) is None
+
+
+def test_a_model_with_columns_of_categories_is_copied_as_well() -> None:
+    X, y = many_classes()
+    table = pd.DataFrame(X, columns=list("abcd")).assign(colour=np.where(X[:, 0] > 0, "red", "blue"))
+    source = CatBoostClassifier(
+        iterations=60, depth=2, cat_features=["colour"], verbose=False, allow_writing_files=False
+    )
+    model, cut = fitted(MIRCOClassifier(source, time_limit=NO_TIME, random_state=0), table, y)
+
+    assert "the model was trained with 2 % of its trees" in cut
+    assert not model.missed(table).any()

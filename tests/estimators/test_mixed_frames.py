@@ -219,6 +219,16 @@ def test_catboost_is_asked_about_texts_by_the_names_of_their_columns() -> None:
     assert few.fidelity(turned) == few.fidelity(table)
 
 
+def test_a_threshold_is_chosen_in_folds_for_catboost_with_its_columns_of_categories() -> None:
+    table = pd.DataFrame({"size": np.arange(60.0), "colour": np.tile(["red", "green", "blue"], 20)})
+    settings = {"iterations": 3, "cat_features": ["colour"], "one_hot_max_size": 10, "allow_writing_files": False}
+    source = CatBoostClassifier(**settings, verbose=False, random_seed=0)
+    y = np.where(table["size"] % 7 > 4, "late", "early")
+    tuned = MIRCOClassifier(source, random_state=0).fit(table, y).tuned(table, y, recall=0.8, cv=3, label="late")
+
+    assert set(tuned.predict(table)) <= {"late", "early"}
+
+
 def test_lightgbm_is_asked_about_columns_in_another_order_whose_names_have_blanks() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"net weight": rng.normal(size=90), "size": 9 * rng.normal(size=90)})

@@ -7,14 +7,13 @@ from copy import copy
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from rulecover.cli.errors import CommandError
 from rulecover.estimators.checks import without_checkpoint
 from rulecover.estimators.held_out import shares_in_folds
-from rulecover.estimators.prepare import for_folds
+from rulecover.estimators.prepare import for_folds, fresh
 from rulecover.exceptions import CutShortWarning
 from rulecover.voting.threshold import threshold_for
 
@@ -58,9 +57,9 @@ def _within(few: Any, seconds: float | None) -> Any:
 
 def _shares_in_folds(few: Any, X: Any, y: Any, seed: int, label: Any) -> Any:
     """The probability of a label for the training rows, by models that were not trained on them."""
-    again = without_checkpoint(clone(few))
+    again = without_checkpoint(fresh(few))
     if isinstance(few.estimator, FrozenEstimator):
-        again.set_params(estimator=clone(few.estimator.estimator))
+        again.set_params(estimator=fresh(few.estimator.estimator))
     if "choose" in again.get_params():  # the size is chosen already
         again.set_params(choose="last", max_rules=max(len(few.rules_), 1), within=None)
     folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=seed)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, NamedTuple
-
-from sklearn.base import clone
 
 from rulecover.exceptions import RulecoverError
 
@@ -49,7 +48,7 @@ def share_left(model: Any, share: float) -> float:
     >>> share_left(RandomForestClassifier(10), 0.02), share_left(BaggingClassifier(RandomForestClassifier(50)), 0.02)
     (0.1, 0.02)
     """
-    return _n_trees(with_share_of_trees(clone(model, safe=False), share)) / max(1, _n_trees(model))
+    return _n_trees(with_share_of_trees(copy.deepcopy(model), share)) / max(1, _n_trees(model))
 
 
 def has_trees_to_spare(model: Any) -> bool:

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils import _safe_indexing, check_random_state
 
 from rulecover.estimators.checks import for_labels
+from rulecover.estimators.prepare import fresh
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.typing import Array, Floats, Ints
 
@@ -89,7 +89,7 @@ def shares_in_folds(model: Any, X: Any, y: Any, folds: Iterable[tuple[Ints, Ints
         if len(np.unique(y[learn])) < 2:  # there is nothing to learn
             continue
         with in_a_fold():
-            copy = for_labels(clone(model), y[learn]).fit(_safe_indexing(X, learn), y[learn])
+            copy = for_labels(fresh(model), y[learn]).fit(_safe_indexing(X, learn), y[learn])
         shares[check] = copy.predict_proba(_safe_indexing(X, check))[:, copy.classes_ == label].sum(axis=1)
     return shares
 
