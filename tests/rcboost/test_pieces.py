@@ -10,10 +10,13 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 from strategies import DIGITS_OR_MISSING, tables
 
+from rulecover import RCBoostClassifier, read_trees
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.rcboost.admission import Negative
 from rulecover.rcboost.pricing.bicriteria import BicriteriaPricing
@@ -28,6 +31,7 @@ from rulecover.rcboost.pricing.binned import (
 )
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rcboost.pricing.exact import ExactPricing
+from rulecover.rcboost.pricing.oracles import ForestPricing, TreePricing
 from rulecover.rcboost.pricing.proposal import farley_bound
 from rulecover.rcboost.pricing.settings import check_has_settings
 from rulecover.rcboost.removal import Stale
@@ -213,3 +217,18 @@ def test_bins_hold_the_values_between_their_cuts_and_about_as_many_rows(
         for code in range(-1, len(cut) + 1):
             limit = -math.inf if code < 0 else (cut[code] if code < len(cut) else math.inf)
             assert bins.threshold(np.array([f]), np.array([code]))[0] == limit
+
+
+def test_the_certificate_counts_the_rules_of_the_last_pool() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = RCBoostClassifier(pricing="tree", max_rmp_calls=3, random_state=0).fit(X, y)
+
+    assert model.certificate_.n_rules == model.history_["rules"].iloc[-1] >= len(model.rules_)
+
+
+@pytest.mark.parametrize(("pricing", "n_trees"), [(TreePricing(), 1), (ForestPricing(n_estimators=3), 3)])
+def test_trees_of_a_trained_model_are_proposed_as_many_at_a_time_as_would_be_grown(pricing: Any, n_trees: int) -> None:
+    X, y = load_iris(return_X_y=True)
+    trees = read_trees(RandomForestClassifier(6, max_depth=2, random_state=0).fit(X, y))
+
+    assert pricing.of_model(trees).n_estimators == n_trees
