@@ -167,6 +167,14 @@ def test_levels_of_0_1_columns_are_read_by_their_names() -> None:
         RuleSet.from_text(["sex = female"], ["sex = male"], levels={0: ("sex", "male")})
 
 
+@pytest.mark.parametrize("text", ["sex = male = male", "sex = male ≠ female", "sex = male in {0, 1}"])
+def test_a_column_that_stands_for_a_level_has_no_categories_of_its_own(text: str) -> None:
+    with pytest.raises(RuleTextError, match="'sex = male' is 0 or 1, not a category"):
+        RuleSet.from_text([text], ["sex = male"], levels={0: ("sex", "male")})
+    rules = RuleSet.from_text(["sex = male = 1", "sex = male <= 0.5"], ["sex = male"], levels={0: ("sex", "male")})
+    assert rules.apply(np.array([[0.0], [1.0]])).toarray().T.tolist() == [[False, True], [True, False]]
+
+
 @pytest.mark.parametrize("sign", ["=", "≠"])
 @pytest.mark.parametrize("level", [*filter(None, LABELS), "(missing)", "a and b", "a) or missing", "red and age > 3"])
 def test_levels_are_read_back_whatever_is_in_them(level: str, sign: str) -> None:

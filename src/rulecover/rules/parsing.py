@@ -117,13 +117,16 @@ class _KnownNames:
         number = parsed.labels[0].number
         if parsed.equal and column not in self.categories and number is not None:
             return replace(plain, lower=math.nextafter(number, -math.inf), upper=number), parsed.position
+        if column in self._level_columns:
+            raise error(text, rule, parsed.labels[0].position, f"{parsed.name!r} is 0 or 1, not a category")
         codes = {self._code(column, parsed.name, label, text, rule) for label in parsed.labels}
         chosen = CategorySet(tuple(sorted(codes)), parsed.others)
         return replace(plain, categories=chosen, known=self.categories.get(column, ())), parsed.position
 
     def _is_apart(self, parsed: ParsedClause) -> bool:
         """Whether the labels of a clause are not categories: they are levels of 0/1 columns, or a date."""
-        return parsed.name in self.levels or self._is_on_date(parsed)
+        on_level = self.place.get(parsed.name) in self._level_columns
+        return parsed.name in self.levels or on_level or self._is_on_date(parsed)
 
     def _is_on_date(self, parsed: ParsedClause) -> bool:
         """Whether ``x = label`` compares a column of dates with a date."""
@@ -147,6 +150,11 @@ class _KnownNames:
                 text, rule, parsed.position, f"{parsed.name!r} is not a column of dates; compare it with a number"
             )
         return replace(parsed, name=days) if (parsed.dated or asks) and days in self.place else parsed
+
+    @cached_property
+    def _level_columns(self) -> set[int]:
+        """The 0/1 columns that stand for levels."""
+        return {column for levels in self.levels.values() for column in levels.values()}
 
     @cached_property
     def _days_columns(self) -> set[str]:
