@@ -399,7 +399,7 @@ MISTAKES = {
     ),
     "monotone text": (
         ["fit", "fruit.csv", "-t", "kind", "--trees", "3", "--method", "path", "--rising", "colour"],
-        "column 'colour' does not hold numbers",
+        "column 'colour' holds neither numbers nor dates",
     ),
 }
 
