@@ -203,7 +203,7 @@ def test_more_rows_are_taken_while_there_is_time():
             pass
         return len(rows)
 
-    order = SamplingOrder(np.arange(1_000_000), 1000)
+    order = SamplingOrder(np.arange(1_000_000), 1000, 1000)
     model, size = trained_in_time(train, order, time.perf_counter() + 0.1)
     assert model == size == sizes[-1]
     assert 10_000 < size <= 110_000
@@ -258,7 +258,7 @@ def test_rows_are_doubled_until_there_is_no_error_and_that_of_all_rows_is_told()
             raise ValueError(f"{len(rows)} rows are too few")
         return len(rows)
 
-    order, least = SamplingOrder(np.arange(10_000), 1000), 3000
+    order, least = SamplingOrder(np.arange(10_000), 1000, 1000), 3000
     assert trained_in_time(train, order, time.perf_counter()) == (4000, 4000)
     assert sizes == [1000, 2000, 4000]
     least = 20_000

@@ -19,10 +19,10 @@ from tictactoe import LINES, tic_tac_toe
 from rulecover import MIRCOClassifier, explain
 from rulecover.clock import TimeLimits
 from rulecover.estimators.pruning import pruning_pays
-from rulecover.mirco.prune import pruned_in_time
+from rulecover.mirco.prune import needed_clauses, pruned_in_time
 from rulecover.pool import leaf_pool
 from rulecover.targets.classes.impurity import Gini
-from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.classes.samples import ClassSamples, weights_by_class
 from rulecover.targets.impurity import Price
 from rulecover.trees.tree import Tree
 
@@ -53,6 +53,21 @@ def test_a_pruned_rule_covers_what_it_covered_and_is_no_less_sure(drawn: DataSet
         h = counts[0].argmax()
         sure = [(count[h] + prior[h]) / (count.sum() + 1) for count in counts]
         assert sure[1] >= sure[0] - 1e-12
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6))
+def test_rows_of_a_pattern_can_be_counted_together(seed: int, n_classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    patterns, row = rng.random((4, 9)) < 0.7, rng.integers(0, 9, 40)
+    y, weight = rng.integers(0, n_classes, 40), rng.integers(1, 4, 40).astype(float)
+    patterns[:, row[0]] = True
+    by_pattern = np.zeros((9, n_classes))
+    np.add.at(by_pattern, (row, y), weight)
+    totals = by_pattern.sum(axis=0)
+
+    alone = needed_clauses(patterns[:, row], weights_by_class(y, weight, n_classes), totals)
+
+    np.testing.assert_array_equal(alone, needed_clauses(patterns, by_pattern, totals))
 
 
 @pytest.mark.slow

@@ -84,6 +84,19 @@ def assert_best(problem: Problem, votes: np.ndarray, strength: float) -> None:
     np.testing.assert_allclose(gradient(problem, votes, strength), 0.0, atol=tolerance)
 
 
+@given(problems(), st.booleans())
+def test_patterns_of_sparse_sums_are_those_of_dense_ones(problem: Problem, many: bool) -> None:
+    covered, target, weight = problem
+    sums = target * weight[:, None]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(logistic, "_MANY_RULES", -1 if many else 100)
+        dense, sparse = Patterns.of_sums(covered, sums), Patterns.of_sums(covered, scipy.sparse.csr_array(sums))
+
+    np.testing.assert_allclose(sparse.sums, dense.sums, rtol=1e-12)
+    np.testing.assert_array_equal(sparse.first, dense.first)
+    assert (sparse.covered != dense.covered).sum() == 0
+
+
 @pytest.mark.slow
 @given(problems(), STRENGTHS)
 def test_the_gradient_is_zero(problem: Problem, strength: float) -> None:

@@ -43,15 +43,27 @@ _TO_FIT, _AT_LEAST = 1.0, 0.5
 
 
 class SamplingOrder(NamedTuple):
-    """The rows to train on in the order in which they are taken, how many of them must be taken, and their classes."""
+    """The rows to train on in the order in which they are taken.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    least
+        How many of them must be taken. Two rows of each class are among these.
+    fewest
+        How many are taken where there is no time for that either. With hundreds of classes, these are of some of them.
+    """
 
     rows: Ints
     least: int
-    n_classes: int = 0
+    fewest: int
 
 
 def sampling_order(y: Array, weight: Floats | None, *, classes: bool, n_columns: int = 1) -> SamplingOrder:
     """The rows at random, two rows of each class first: libraries need one of each, and some set one aside.
+
+    These are taken class by class.
 
     Parameters
     ----------
@@ -72,17 +84,24 @@ def sampling_order(y: Array, weight: Floats | None, *, classes: bool, n_columns:
     >>> order = sampling_order(np.array([0] * 50 + [1] * 2), None, classes=True)
     >>> sorted(order.rows[: order.least].tolist())[-2:], len(order.rows)
     ([50, 51], 52)
+    >>> y = np.arange(5000) % 1000
+    >>> order = sampling_order(y, None, classes=True)
+    >>> order.least, order.fewest, len(np.unique(y[order.rows[: order.fewest]]))
+    (2000, 1000, 500)
     """
     rows = np.random.default_rng(0).permutation(_to_train_on(y, weight, classes=classes))
-    first = max(_FEWEST, min(_FIRST, _FIRST * _COLUMNS // max(1, n_columns)))
+    first = min(len(rows), max(_FEWEST, min(_FIRST, _FIRST * _COLUMNS // max(1, n_columns))))
     if not classes:
-        return SamplingOrder(rows, min(first, len(rows)))
-    _, codes, counts = np.unique(y[rows], return_inverse=True, return_counts=True)
+        return SamplingOrder(rows, first, first)
+    _, at, codes, counts = np.unique(y[rows], return_index=True, return_inverse=True, return_counts=True)
     by_class = np.argsort(codes, kind="stable")
     rank = np.empty(len(rows), dtype=np.intp)
     rank[by_class] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    least = max(first, int(np.minimum(counts, 2).sum()))
-    return SamplingOrder(rows[np.argsort(rank >= 2, kind="stable")], min(least, len(rows)), len(counts))
+    turn = np.where(rank < 2, at[codes], len(rows))  # classes in the order of their first rows, then all other rows
+    ends = np.cumsum(np.minimum(counts, 2)[np.argsort(at)])
+    least = max(first, int(ends[-1]))
+    fewest = least if least == first else int(ends[np.searchsorted(ends, first, side="right") - 1])
+    return SamplingOrder(rows[np.argsort(turn, kind="stable")], least, fewest)
 
 
 def _to_train_on(y: Array, weight: Floats | None, *, classes: bool) -> Ints:
@@ -208,7 +227,7 @@ def fitted_to_groups(fit: FittedVote, vote: Vote, rows: Grouped, deadline: float
         return fit_to(largest_first)
     _, first = np.unique(y[largest_first], return_index=True)
     least = min(len(y), max(_FIRST, int(first.max()) + 1))
-    return trained_in_time(fit_to, SamplingOrder(largest_first, least), deadline)[0]
+    return trained_in_time(fit_to, SamplingOrder(largest_first, least, least), deadline)[0]
 
 
 def in_time(ask: Callable[[Ints], T], rows: Ints, deadline: float | None) -> T:
@@ -266,7 +285,7 @@ def rows_to_follow(samples: Samples, n_outputs: int, n_trees: int, deadline: flo
     if room >= len(samples.y):
         return None
     order = sampling_order(samples.y, samples.weight, classes=n_outputs > 1)
-    n_rows = max(room, order.least)
+    n_rows = max(room, min(_FEWEST, order.fewest))
     return np.sort(order.rows[:n_rows]) if n_rows < len(order.rows) else None
 
 

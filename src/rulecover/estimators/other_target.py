@@ -1,7 +1,11 @@
-"""Models that were trained on y written otherwise: classes as codes from 0 on, numbers around their mean, in units."""
+"""Models that were trained on y written otherwise: classes as codes from 0 on, numbers around their mean, in units.
+
+Or on rows of some of the classes alone.
+"""
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -81,6 +85,37 @@ class CodedClassifier(ClassifierMixin, OnOtherTarget):
         return self.labels
 
 
+class WiderClassifier(ClassifierMixin, OnOtherTarget):
+    """A classifier that was trained on rows of some of the classes, among all classes; others are impossible for it.
+
+    Parameters
+    ----------
+    estimator
+        The trained classifier.
+    labels
+        The labels of all classes, in their order.
+    """
+
+    def __init__(self, estimator: Any, labels: Array) -> None:
+        self.estimator = estimator
+        self.labels = labels
+
+    def predict(self, X: Any) -> Array:
+        """The labels that the classifier predicts."""
+        return np.asarray(self.estimator.predict(X)).ravel()  # CatBoost returns a column
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probabilities of all labels, rows x labels."""
+        shares = np.asarray(self.estimator.predict_proba(X))
+        wider = np.zeros((len(shares), len(self.labels)))
+        wider[:, np.searchsorted(self.labels, self.estimator.classes_)] = shares
+        return wider
+
+    @property
+    def classes_(self) -> Array:
+        return self.labels
+
+
 class CentredRegressor(RegressorMixin, OnOtherTarget):
     """A regressor of numbers less a centre, in units, whose predictions are in units from the centre.
 
@@ -116,17 +151,31 @@ class CentredRegressor(RegressorMixin, OnOtherTarget):
 
 
 def inner_model(model: Any) -> Any:
-    """The model inside one that was trained on numbers less a centre or on codes of labels; any other as it is."""
-    return model.estimator if isinstance(model, OnOtherTarget) else model
+    """The model inside one that was trained on y written otherwise; any other as it is."""
+    while isinstance(model, OnOtherTarget):
+        model = model.estimator
+    return model
+
+
+def knows_all_classes(model: Any) -> bool:
+    """Whether a model was trained on rows of all its classes.
+
+    >>> wider = WiderClassifier(None, np.array([1, 2, 3]))
+    >>> knows_all_classes(wider), knows_all_classes(CodedClassifier(wider, np.array(list("abc"))))
+    (False, False)
+    """
+    while isinstance(model, OnOtherTarget) and not isinstance(model, WiderClassifier):
+        model = model.estimator
+    return not isinstance(model, WiderClassifier)
 
 
 def on_table(encoder: Any, model: Any) -> Any:
     """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
-    inner = inner_model(model)
-    if isinstance(inner, Pipeline):
-        return model
-    whole = Pipeline([("table", encoder), ("trees", inner)])
-    return CentredRegressor(whole, *model.origin) if isinstance(model, CentredRegressor) else whole
+    if isinstance(model, OnOtherTarget):
+        written = copy(model)
+        written.estimator = on_table(encoder, model.estimator)
+        return written
+    return model if isinstance(model, Pipeline) else Pipeline([("table", encoder), ("trees", model)])
 
 
 def trains_on_codes(estimator: Any) -> bool:

@@ -42,7 +42,6 @@ from rulecover.estimators.door import (
     rules_on,
 )
 from rulecover.estimators.fewer_trees import (
-    MANY_CLASSES,
     has_trees_to_spare,
     share_left,
     trained_with_fewer_trees,
@@ -52,6 +51,8 @@ from rulecover.estimators.in_time import Halves, SamplingOrder, halves, sampling
 from rulecover.estimators.other_target import (
     CentredRegressor,
     CodedClassifier,
+    OnOtherTarget,
+    WiderClassifier,
     for_classes,
     inner_model,
     trains_on_codes,
@@ -223,8 +224,7 @@ _AROUND = (
     FrozenEstimator,
     BaseSearchCV,
     CalibratedClassifierCV,
-    CentredRegressor,
-    CodedClassifier,
+    OnOtherTarget,
     BinnedTrees,
     Honest,
 )
@@ -397,17 +397,17 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     n_columns = 1 if issparse(X) else np.shape(X)[1]  # of sparse rows most values are zeros
     order = sampling_order(y, weight, classes=recipe.target.name == "classes", n_columns=n_columns)
     steps = halves(model) if isinstance(model, Pipeline) else Halves([], [("model", model)])
-    may_take_fewer = order.n_classes > MANY_CLASSES and has_trees_to_spare(steps.last)
+    may_take_fewer = has_trees_to_spare(steps.last) or order.fewest < order.least
     if order.least == len(order.rows) and not may_take_fewer:
         return Trained(_fitted(model, X, y, weight, recipe))
-    train_on = _OnSomeRows.of(model, steps, Given(X, None, y, weight), recipe, len(order.rows))
+    train_on = _OnSomeRows.of(model, steps, Given(X, None, y, weight), recipe, order)
     again = time.perf_counter() - begin if steps.first else 0.0  # that long the first steps take once more
     deadline = recipe.deadline - again
     if may_take_fewer:
         left = partial(share_left, steps.last)
-        few = trained_with_fewer_trees(partial(train_on, order.rows[: order.least]), deadline, left)
+        few = trained_with_fewer_trees(train_on, order, deadline, left)
         if few is not None:
-            return _cut_short(few.model, order, order.least, len(y), few.in_words)
+            return _cut_short(few.model, order, few.n_rows, len(y), few.in_words)
     trained, size = trained_in_time(train_on, order, deadline)
     return _cut_short(trained, order, size, len(y))
 
@@ -428,8 +428,8 @@ class _OnSomeRows:
     ----------
     model, given, recipe
         The model, the rows, and how it is trained.
-    n_rows
-        How many rows count.
+    order
+        The rows that count.
     fitted
         The steps of the model; those in front of the first one with a model in it are fitted to all rows.
     seen
@@ -439,28 +439,33 @@ class _OnSomeRows:
     model: Any
     given: Given
     recipe: Preparation
-    n_rows: int
+    order: SamplingOrder
     fitted: Halves
     seen: Any
 
     @classmethod
-    def of(cls, model: Any, steps: Halves, given: Given, recipe: Preparation, n_rows: int) -> _OnSomeRows:
+    def of(cls, model: Any, steps: Halves, given: Given, recipe: Preparation, order: SamplingOrder) -> _OnSomeRows:
         first = [(name, clone(step, safe=False)) for name, step in steps.first]
         seen = Pipeline(first).fit_transform(given.X, given.y) if first else given.X
-        return cls(model, given, recipe, n_rows, Halves(first, steps.rest), seen)
+        return cls(model, given, recipe, order, Halves(first, steps.rest), seen)
 
     def __call__(self, rows: Ints, share: float = 1.0) -> Any:
         """The model, trained on these rows, with this share of its trees."""
         y, weight = self.given.y, self.given.sample_weight
-        if share == 1.0 and len(rows) == self.n_rows:
+        if share == 1.0 and len(rows) == len(self.order.rows):
             return _fitted(self.model, self.given.X, y, weight, self.recipe)
         some = np.sort(rows)
-        few = None if weight is None else weight[some]
+        labels, few = y[some], None if weight is None else weight[some]
         last = with_share_of_trees(fresh(self.fitted.last), share)
-        last = _fitted(last, rows_of(self.seen, some), y[some], few, self.recipe)
+        lacks_classes = len(rows) < self.order.least
+        known = np.unique(labels) if lacks_classes and trains_on_codes(last) else None
+        labels = labels if known is None else np.searchsorted(known, labels)
+        last = _fitted(last, rows_of(self.seen, some), labels, few, self.recipe)
         if is_mixed(self.seen) or _has_pipeline(last):
             last.predict(self.seen)  # an error if rows have texts that are new to it
-        return self.fitted.joined(last) if isinstance(self.model, Pipeline) else last
+        model = self.fitted.joined(last) if isinstance(self.model, Pipeline) else last
+        model = model if known is None else CodedClassifier(model, known)
+        return WiderClassifier(model, np.unique(y)) if lacks_classes else model
 
 
 def _takes_limit(model: RuleModel) -> bool:

@@ -35,7 +35,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import rules_on
 from rulecover.estimators.in_time import in_time, rows_to_follow, some_of
-from rulecover.estimators.other_target import inner_model
+from rulecover.estimators.other_target import inner_model, knows_all_classes
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice
@@ -321,7 +321,8 @@ class RulePath(VotingModel):
         candidates = self._candidates(prepared, halfway)
         # To ask all trees what they predict takes as long as to read them, roughly.
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
-        share = 0.0 if is_late(until, asking) else self._share(X)
+        asks = knows_all_classes(self.estimator_) and not is_late(until, asking)
+        share = self._share(X) if asks else 0.0
         target = self._target.of(samples)
         honest = self._honest_model(X, prepared) if share != 0 else None
         calibrate = len(target.classes) > 1 and isinstance(honest, OutOfBagModel) and has_out_of_bag(self.estimator_)

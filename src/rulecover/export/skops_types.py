@@ -18,7 +18,7 @@ _NAMES = {
     "estimators.cross_fitted": ("CrossFitted",),
     "estimators.linear": ("RuleTransformer",),
     "estimators.mirco": ("MIRCOClassifier", "MIRCORegressor"),
-    "estimators.other_target": ("CentredRegressor", "CodedClassifier"),
+    "estimators.other_target": ("CentredRegressor", "CodedClassifier", "WiderClassifier"),
     "estimators.rcboost": ("RCBoostClassifier", "RCBoostRegressor"),
     "estimators.rulepath": ("RulePathClassifier", "RulePathRegressor"),
     "estimators.linear_trend": ("LinearTrend",),

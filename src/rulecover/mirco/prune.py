@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from rulecover.clock import cut_in_words, is_late
 from rulecover.pool import RulePool, priced, rule_pool
 from rulecover.rulepath.shorten import satisfied, shortened
 from rulecover.rules.ruleset import RuleSet
-from rulecover.targets.classes.samples import ClassSamples
+from rulecover.targets.classes.samples import ClassSamples, weights_by_class
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.typing import Bools, Floats
@@ -58,7 +59,7 @@ def pruned_in_time(rules: RuleSet, data: ClassSamples, deadline: float | None = 
     """
     if not len(rules):
         return rules, 0
-    counts = np.eye(len(data.classes))[data.y] * data.count[:, None]
+    counts = weights_by_class(data.y, data.count, len(data.classes))
     kept: list[Bools] = []
     for j in range(len(rules)):
         if is_late(deadline):
@@ -74,7 +75,7 @@ def with_clauses(rules: RuleSet, kept: list[Bools]) -> RuleSet:
     return short.take(short.clauses.first_of_equal())
 
 
-def needed_clauses(passed: Bools, counts: Floats, totals: Floats) -> Bools:
+def needed_clauses(passed: Bools, counts: Floats | csr_array, totals: Floats) -> Bools:
     """Which clauses a rule needs.
 
     Parameters
@@ -88,9 +89,11 @@ def needed_clauses(passed: Bools, counts: Floats, totals: Floats) -> Bools:
     """
     prior = totals / totals.sum()
     majority = int(counts[passed.all(axis=0)].sum(axis=0).argmax())
+    of_majority = counts @ (np.arange(len(prior)) == majority)
+    both = np.column_stack([of_majority, counts.sum(axis=1)])
 
     def sureness(covered: Bools, kept: Bools) -> Floats:
-        sums = covered.astype(np.float64) @ counts
-        return np.asarray((sums[:, majority] + prior[majority]) / (sums.sum(axis=1) + 1.0))
+        sums = covered.astype(np.float64) @ both
+        return np.asarray((sums[:, 0] + prior[majority]) / (sums[:, 1] + 1.0))
 
     return shortened(passed, sureness).kept

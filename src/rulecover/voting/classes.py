@@ -10,11 +10,12 @@ import scipy.sparse
 from rulecover.coverage import addable
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.classes.evidence import ClassEvidence
+from rulecover.targets.classes.samples import weights_by_class
 from rulecover.targets.target import Target
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.answers import AddedClasses, Classes, LogOddsClasses
 from rulecover.voting.fallback import Default
-from rulecover.voting.logistic import logistic_votes
+from rulecover.voting.logistic import Patterns
 from rulecover.voting.ridge import ridge_towards
 from rulecover.voting.vote import Vote
 
@@ -92,5 +93,7 @@ def log_odds_votes(plain: Vote, covered: Bools | scipy.sparse.csr_array, y: Ints
     """
     assert isinstance(plain.answer, Classes)
     labels = plain.answer.labels
-    votes = logistic_votes(covered, np.eye(len(labels))[y], weight, strength=_STRENGTH)
+    counts = np.ones(len(y)) if weight is None else weight
+    patterns = Patterns.of_sums(covered, weights_by_class(y, counts, len(labels)))
+    votes = patterns.fitted(covered.shape[1], strength=_STRENGTH).votes
     return replace(plain, votes=votes[1:], base=votes[0], answer=LogOddsClasses(labels))

@@ -119,12 +119,13 @@ class Patterns:
         return cls.of_sums(covered, target if weight is None else target * weight[:, None])
 
     @classmethod
-    def of_sums(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats) -> Patterns:
+    def of_sums(cls, covered: Bools | scipy.sparse.csr_array, sums: Floats | scipy.sparse.csr_array) -> Patterns:
         """The patterns of rows, or of groups of rows, given their weights for each class."""
         total = float(sums.sum())
         if covered.shape[1] > _MANY_RULES:
-            rows = np.zeros(max(0, len(sums) - 1), dtype=np.intp)
-            return cls(scipy.sparse.csr_array(covered), rows, _smoothed(sums, total))
+            rows = np.zeros(max(0, sums.shape[0] - 1), dtype=np.intp)
+            dense = sums if isinstance(sums, np.ndarray) else sums.toarray()
+            return cls(scipy.sparse.csr_array(covered), rows, _smoothed(dense, total))
         bits = covered if isinstance(covered, np.ndarray) else covered.toarray()
         order = _by_rules(bits)
         differs = bits[order[1:]] != bits[order[:-1]]
@@ -223,8 +224,12 @@ def _by_rules(bits: Bools) -> Ints:
     return np.lexsort(keys.T[::-1]) if keys.shape[1] else np.arange(len(bits))
 
 
-def _sums_of_runs(values: Floats, starts: Ints) -> Floats:
-    return np.asarray(np.add.reduceat(values, starts)) if len(starts) else values
+def _sums_of_runs(values: Floats | scipy.sparse.csr_array, starts: Ints) -> Floats:
+    if isinstance(values, np.ndarray):
+        return np.asarray(np.add.reduceat(values, starts)) if len(starts) else values
+    ends = np.append(starts, values.shape[0])
+    runs = scipy.sparse.csr_array((np.ones(ends[-1]), np.arange(ends[-1]), ends), shape=(len(starts), ends[-1]))
+    return np.asarray((runs @ values).toarray())
 
 
 def _smoothed(sums: Floats, total: float) -> Floats:

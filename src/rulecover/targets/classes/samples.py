@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from rulecover.exceptions import MismatchedDataError
 from rulecover.targets.classes.evidence import ClassEvidence
@@ -84,6 +85,15 @@ def class_factors(code: Ints, weight: Floats, plain: Floats, n_classes: int) -> 
     ours = np.bincount(code, weights=weight, minlength=n_classes)
     theirs = np.bincount(code, weights=plain, minlength=n_classes)
     return np.divide(ours, theirs, out=np.ones(n_classes), where=ours > 0)
+
+
+def weights_by_class(code: Ints, weight: Floats, n_classes: int) -> csr_array:
+    """The weight of each row in the column of its class, rows x classes, without the zeros of the others.
+
+    >>> weights_by_class(np.array([1, 0]), np.array([1.0, 2.0]), 3).toarray().tolist()
+    [[0.0, 1.0, 0.0], [2.0, 0.0, 0.0]]
+    """
+    return csr_array((weight, code, np.arange(len(code) + 1)), shape=(len(code), n_classes))
 
 
 def with_classes(data: Samples, searcher: str) -> ClassSamples:
