@@ -1,13 +1,14 @@
 """How long fits take under a time limit, on a table that is too large for it.
 
-    python benchmarks/limits.py [--rows 50000 200000 1000000] [--classes 100 500 1000] [--limits 1 3 10] [--busy]
+    python benchmarks/limits.py [--rows 50000 200000 1000000] [--classes 100 500 2000] [--limits 1 3 10] [--busy]
 
 Seconds on the wall and of the processor, by one thread. The first methods take a forest that was trained before, on
 5,000 of the rows; those that "train" train it on the rows, or on as many as there is time for, as RCBoost does with its
-first tree. Those "on a table" read the rows from a Parquet file; those "for 500 classes" have twenty rows of each. A
-limit is about time on the wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of
-the processor instead, which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json`
-file, and the page to a `.md` file.
+first tree. Those "on a table" read the rows from a Parquet file; those "for 500 classes" have twenty rows of each. The
+last ones train models that are slow by themselves, of many trees, columns or settings. A limit is about time on the
+wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the processor instead,
+which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json` file, and the page to a
+`.md` file.
 """
 
 from __future__ import annotations
@@ -35,15 +36,27 @@ if "--busy" in sys.argv:
 
 import numpy as np
 import pandas as pd
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from xgboost import XGBClassifier
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, open_table
 from rulecover.exceptions import CutShortWarning
 from rulecover.study.pages import write_page
 
 TREES, DEPTH, COLUMNS, TRAINED_ON = 30, 8, 15, 5000
+SEARCHED = {"max_depth": [3, 5, 8, 12], "n_estimators": [100, 200, 300]}
+CATBOOST: dict[str, Any] = {
+    "iterations": 200,
+    "random_state": 0,
+    "verbose": False,
+    "allow_writing_files": False,
+    "thread_count": 1,
+}
 
 
 def data(rows: int) -> tuple[Any, Any, Any]:
@@ -96,6 +109,28 @@ def fits_for_classes(n_classes: int) -> dict[str, tuple[Callable[[float], Any], 
             *(X, y),
         ),
     }
+
+
+def fits_of_slow_models() -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    """The same for models that take long to train on few rows as well."""
+    X, y, _ = data(2000)
+    wide = np.random.default_rng(0).normal(size=(500, 5000))
+    classes = np.arange(1200) % 60
+    found: dict[str, tuple[Callable[[float], Any], Any, Any]] = {}
+    for name, source, rows, labels in (
+        ("a forest of 100,000 trees", RandomForestClassifier(100_000, random_state=0), X, y),
+        ("a search for 12 settings", GridSearchCV(RandomForestClassifier(random_state=0), SEARCHED), X, y),
+        ("CatBoost on 5,000 columns", CatBoostClassifier(**CATBOOST), wide, wide[:, 0] > 0),
+        ("histograms of 5,000 columns", HistGradientBoostingClassifier(random_state=0), wide, wide[:, 0] > 0),
+        ("LightGBM for 60 classes", LGBMClassifier(n_estimators=200, n_jobs=1, verbose=-1), X[:1200], classes),
+        ("XGBoost for 60 classes", XGBClassifier(n_estimators=200, n_jobs=1), X[:1200], classes),
+        ("CatBoost for 60 classes", CatBoostClassifier(**CATBOOST), X[:1200], classes),
+    ):
+        found[f"trains {name}, cover"] = (
+            lambda limit, source=source: MIRCOClassifier(source, time_limit=limit, random_state=0),
+            *(rows, labels),
+        )
+    return found
 
 
 def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
@@ -179,8 +214,8 @@ def page(results: list[dict[str, Any]], command: str, *, busy: bool) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[50_000, 200_000, 1_000_000])
-    parser.add_argument("--classes", type=int, nargs="+", default=[100, 500, 1000])
+    parser.add_argument("--rows", type=int, nargs="*", default=[50_000, 200_000, 1_000_000])
+    parser.add_argument("--classes", type=int, nargs="*", default=[100, 500, 2000])
     parser.add_argument("--limits", type=float, nargs="+", default=[1.0, 3.0, 10.0])
     parser.add_argument("--busy", action="store_true", help="take the time of the processor for that of the wall")
     parser.add_argument("--out", type=Path, help="where the page and the raw results go, without an ending")
@@ -188,10 +223,12 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         tables = [(rows, partial(fits_here_and_on_table, rows, folder)) for rows in options.rows]
-        for rows, fits_to in [*tables, *((20 * n, partial(fits_for_classes, n)) for n in options.classes)]:
+        many_classes = [(20 * n, partial(fits_for_classes, n)) for n in options.classes]
+        for rows, fits_to in [*tables, *many_classes, (None, fits_of_slow_models)]:
             for name, (make, X, y) in fits_to().items():
                 for limit in options.limits:
-                    results.append({"rows": rows, "method": name, "limit": limit, **measured(make(limit), X, y)})
+                    found = measured(make(limit), X, y)
+                    results.append({"rows": rows or len(y), "method": name, "limit": limit, **found})
                     print(line(results[-1]), flush=True)
     if options.out:
         options.out.with_suffix(".json").write_text(json.dumps(results, indent=1) + "\n")

@@ -148,12 +148,12 @@ class FewTrees(NamedTuple):
 
     @property
     def in_words(self) -> str:
-        """What there was no time for.
+        """With how many trees it was trained, if not with all.
 
         >>> [FewTrees(None, share, 1000).in_words for share in (0.049, 1.0)]
-        ['the model was trained with 4.9 % of its trees', '']
+        ['with 4.9 % of its trees', '']
         """
-        return f"the model was trained with {100 * self.share:.2g} % of its trees" if self.share < 1.0 else ""
+        return f"with {100 * self.share:.2g} % of its trees" if self.share < 1.0 else ""
 
 
 def trained_with_fewer_trees(

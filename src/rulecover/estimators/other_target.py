@@ -169,6 +169,19 @@ def knows_all_classes(model: Any) -> bool:
     return not isinstance(model, WiderClassifier)
 
 
+def classes_in_words(model: Any) -> str:
+    """How many of its classes a model was trained on rows of, if not of all.
+
+    >>> from sklearn.dummy import DummyClassifier
+    >>> some = DummyClassifier().fit([[0], [1]], [1, 2])
+    >>> classes_in_words(WiderClassifier(some, np.array([1, 2, 3]))), classes_in_words(some)
+    ('knows 2 of 3 classes', '')
+    """
+    if not isinstance(model, WiderClassifier):
+        return ""
+    return f"knows {len(model.estimator.classes_):,} of {len(model.labels):,} classes"
+
+
 def on_table(encoder: Any, model: Any) -> Any:
     """A trained model on encoded columns as one on a table; one that is behind an encoder already stays as it is."""
     if isinstance(model, OnOtherTarget):

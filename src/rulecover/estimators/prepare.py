@@ -53,6 +53,7 @@ from rulecover.estimators.other_target import (
     CodedClassifier,
     OnOtherTarget,
     WiderClassifier,
+    classes_in_words,
     for_classes,
     inner_model,
     trains_on_codes,
@@ -412,12 +413,12 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     return _cut_short(trained, order, size, len(y))
 
 
-def _cut_short(model: Any, order: SamplingOrder, size: int, n_rows: int, cut: str = "") -> Trained:
-    """A model that was trained on the first of the rows, and in words what else was cut."""
+def _cut_short(model: Any, order: SamplingOrder, size: int, n_rows: int, trees: str = "") -> Trained:
+    """A model that was trained on the first of the rows, perhaps with some of its trees, and that in words."""
     if size == len(order.rows):
-        return Trained(model, cut)
-    said = [rows_in_words(size, n_rows), cut] if cut else [rows_in_words(size, n_rows)]
-    return Trained(model, " and ".join(said), np.sort(order.rows[:size]))
+        return Trained(model, trees and f"the model was trained {trees}")
+    said = [rows_in_words(size, n_rows), trees, classes_in_words(model)]
+    return Trained(model, " and ".join(filter(None, said)), np.sort(order.rows[:size]))
 
 
 @dataclass(frozen=True, eq=False)
