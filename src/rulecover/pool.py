@@ -143,7 +143,7 @@ def leaf_pool(
     reaches is not a rule. Rules are numbered tree by tree, leaves by node number. Trees that are not begun by the
     deadline, by `time.perf_counter`, are left out, but for the first: its leaves cover every row.
     """
-    X = ensemble.prepare(samples.X)
+    ensemble, X = ensemble.prepared_in_time(samples.X, deadline)
     order = neighbours(ensemble, X)
     summands = samples.summands()
     if order is not None:
@@ -236,7 +236,7 @@ def priced(
     """The evidence of rules, given the sums over their samples; and the totals, if there are more samples than here."""
     some = sums.any(axis=1)
     impurity = np.zeros(len(sums))  # of no sample, too
-    impurity[some] = price.impurity_of(sums[some])
+    impurity[some] = price.impurity_of(sums if some.all() else sums[some])
     cost = 1.0 + price.impurity_weight * impurity
     if price.length_weight:
         source = source if isinstance(source, RuleSet) else source.rules()

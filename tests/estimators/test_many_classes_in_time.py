@@ -14,9 +14,12 @@ import pytest
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, LeaveOneOut, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, KFold, LeaveOneOut, RandomizedSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -25,9 +28,11 @@ from xgboost import XGBClassifier
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, read_trees
 from rulecover.estimators import fewer_trees, in_time
 from rulecover.estimators.fewer_trees import (
+    FewTrees,
     has_trees_to_spare,
     share_left,
     trained_with_fewer_trees,
+    trees_in_words,
     with_share_of_trees,
 )
 from rulecover.estimators.in_time import SamplingOrder, rows_to_follow, sampling_order
@@ -39,6 +44,7 @@ from rulecover.targets.classes.samples import ClassSamples
 CLASSES = 60
 NO_TIME = 1e-3
 FEW_ROWS = SamplingOrder(np.arange(5000), least=1000, fewest=1000)
+ALL_TREES = FewTrees(None, 1.0, 1000)
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +93,7 @@ def test_time_for_some_trees_is_used() -> None:
 
     few = trained_with_fewer_trees(train, FEW_ROWS, time.perf_counter() + 0.3, partial(max, 0.01))
 
-    assert few is not None and few.model == few.share == shares[-1] and few.n_rows == 1000
+    assert few.model == few.share == shares[-1] and few.n_rows == 1000
     assert shares == sorted(shares) and 3 <= len(shares) <= 6 and 0.1 < few.share < 0.6
 
 
@@ -98,7 +104,7 @@ def test_trees_have_half_a_second_in_any_case(monkeypatch: pytest.MonkeyPatch) -
         time.sleep(0.3 * share)
         return share
 
-    assert trained_with_fewer_trees(train, FEW_ROWS, time.perf_counter(), partial(max, 0.01)) is None
+    assert trained_with_fewer_trees(train, FEW_ROWS, time.perf_counter(), partial(max, 0.01)) == ALL_TREES
 
 
 def test_of_many_classes_rows_of_all_are_trained_on_if_there_is_time() -> None:
@@ -109,11 +115,25 @@ def test_of_many_classes_rows_of_all_are_trained_on_if_there_is_time() -> None:
         time.sleep(0.05)
         return len(rows)
 
-    order, one = SamplingOrder(np.arange(10_000), least=2000, fewest=1000), partial(max, 0.5)
-    few = trained_with_fewer_trees(train, order, time.perf_counter() + 0.2, one)
-    assert n_rows == [1000] and few is not None and few.n_rows == 1000
-    assert trained_with_fewer_trees(train, order, time.perf_counter() + 60, one) is None
+    order, half = SamplingOrder(np.arange(10_000), least=2000, fewest=1000), partial(max, 0.5)
+    assert trained_with_fewer_trees(train, order, time.perf_counter() + 0.1, half) == FewTrees(1000, 0.5, 1000)
+    assert n_rows == [1000]
+    assert trained_with_fewer_trees(train, order, time.perf_counter() + 60, half) == FewTrees(None, 1.0, 2000)
     assert n_rows == [1000, 1000, 2000]
+
+
+def test_of_many_classes_all_trees_are_trained_on_rows_of_some_if_there_is_time_for_no_more() -> None:
+    seen = []
+
+    def train(rows: np.ndarray, share: float) -> str:
+        seen.append((len(rows), round(share, 3)))
+        time.sleep(1e-4 * len(rows))
+        return "a model"
+
+    order, half = SamplingOrder(np.arange(10_000), least=5000, fewest=1000), partial(max, 0.5)
+    few = trained_with_fewer_trees(train, order, time.perf_counter() + 0.6, half)
+    assert few == FewTrees("a model", 1.0, 1000)
+    assert seen == [(1000, 0.0), (1000, 1.0)]
 
 
 def test_an_error_of_a_library_with_few_rows_is_left_to_more_rows_and_one_of_ours_is_raised() -> None:
@@ -126,8 +146,9 @@ def test_an_error_of_a_library_with_few_rows_is_left_to_more_rows_and_one_of_our
     def unreadable(rows: np.ndarray, share: float) -> None:
         raise UnreadableModelError("no trees")
 
-    assert trained_with_fewer_trees(too_few, SamplingOrder(np.arange(5000), 2000, 1000), 0.0) is None
-    assert n_rows == [1000, 2000]
+    order = SamplingOrder(np.arange(5000), 2000, 1000)
+    assert trained_with_fewer_trees(too_few, order, 0.0) == FewTrees(None, 1.0, 2000)
+    assert n_rows == [1000, 2000, 4000, 5000]
     with pytest.raises(UnreadableModelError, match="no trees"):
         trained_with_fewer_trees(unreadable, FEW_ROWS, 0.0)
 
@@ -152,7 +173,7 @@ def test_time_is_judged_by_the_trees_that_were_trained() -> None:
         time.sleep(0.05)
         return share
 
-    assert trained_with_fewer_trees(train, FEW_ROWS, time.perf_counter() + 0.6, partial(max, 0.1)) is None
+    assert trained_with_fewer_trees(train, FEW_ROWS, time.perf_counter() + 0.6, partial(max, 0.1)) == ALL_TREES
 
 
 @pytest.mark.parametrize(
@@ -166,10 +187,9 @@ def test_time_is_judged_by_the_trees_that_were_trained() -> None:
 )
 def test_a_search_without_time_is_left_out(search: Any) -> None:
     X, y = many_classes()
-    fits = 3 * 4 + 1 if search.cv == 3 else 5 * getattr(search, "n_iter", 2) + 1
     model, cut = fitted(MIRCOClassifier(search, time_limit=NO_TIME, random_state=0), X, y)
 
-    assert f"with {100 / (50 * fits):.2g} % of its trees" in cut
+    assert "the model was trained on 1,000 of 1,200 rows, without its search, with 2 % of its trees" in cut
     assert len(read_trees(model.estimator_).trees) == 1
     assert not model.missed(X).any()
 
@@ -184,8 +204,8 @@ def test_with_little_time_for_a_search_it_is_left_out_and_with_enough_it_is_made
             time.sleep(shares[-1])
 
         few = trained_with_fewer_trees(train, FEW_ROWS, time.perf_counter() + time_left, partial(share_left, search))
-        assert (few is None) == made
-        assert made or (few is not None and few.share == shares[-1] == 1 / 9)
+        assert (few == ALL_TREES) == made
+        assert made or few.share == shares[-1] == 1 / 9
 
 
 def test_a_search_is_made_in_whole_or_not_at_all() -> None:
@@ -196,6 +216,43 @@ def test_a_search_is_made_in_whole_or_not_at_all() -> None:
         assert share_left(search, share) == pytest.approx(trees / 250)
     assert with_share_of_trees(search, 1.0) is search
     assert has_trees_to_spare(GridSearchCV(DecisionTreeClassifier(), {"max_depth": [2, 3]}, cv=LeaveOneOut()))
+
+
+def test_searches_inside_others_are_left_out_and_folds_that_are_there_once_are_not_used_up() -> None:
+    grid = {"n_estimators": [100, 300]}
+    inside = VotingClassifier([("search", GridSearchCV(forest(), grid, cv=2)), ("tree", DecisionTreeClassifier())])
+    assert share_left(inside, 0.0) == 1 / 1000
+    assert trees_in_words(inside, share_left(inside, 0.0)) == "without its search, with 2 % of its trees"
+    few = with_share_of_trees(inside, 0.01).get_params()["search"]
+    assert isinstance(few, RandomForestClassifier) and few.n_estimators == 10
+    X, y = many_classes()
+    folds = list(KFold(3, shuffle=True, random_state=0).split(X))
+    search = GridSearchCV(forest(), {"max_depth": [2, 3]}, cv=iter(folds))
+    model, cut = fitted(MIRCOClassifier(search, time_limit=600, random_state=0), X, y)
+    assert cut == "" and model.estimator_.n_estimators == 50
+
+
+def test_wrong_settings_of_a_search_are_left_to_the_search() -> None:
+    for wrong in ({"param_grid": None}, {"param_grid": {"max_depth": [1]}, "cv": 1}):
+        assert share_left(GridSearchCV(forest(), **wrong), 1.0) == 1.0
+    assert share_left(RandomizedSearchCV(forest(), {"max_depth": [2]}, n_iter="x"), 1.0) == 1.0
+    assert share_left(HalvingRandomSearchCV(forest(), {"max_depth": [2]}), 1.0) == 1.0
+
+
+def test_frozen_parts_stay_as_they_are() -> None:
+    X, y = many_classes()
+    kept = forest().fit(X, y)
+    vote = VotingClassifier([("kept", FrozenEstimator(kept)), ("other", forest())], voting="soft")
+    model, cut = fitted(MIRCOClassifier(vote, time_limit=NO_TIME, random_state=0), X, y)
+    assert "2 % of its trees" in cut
+    assert kept.n_estimators == 50 and len(model.estimator_.estimators_[1].estimators_) == 1
+
+
+def test_where_few_rows_are_an_error_more_are_taken_with_one_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = many_classes()
+    source = CalibratedClassifierCV(forest(), cv=15)  # needs fifteen rows of each class
+    model, cut = fitted(MIRCOClassifier(source, time_limit=NO_TIME, random_state=0), X, y)
+    assert "with 2 % of its trees" in cut and len(read_trees(model.estimator_).trees) == 15
 
 
 def test_a_forest_of_very_many_trees_is_one_of_few_of_them() -> None:
@@ -231,6 +288,7 @@ def test_with_time_to_spare_many_classes_change_nothing(model: Any) -> None:
         (CatBoostClassifier(n_estimators=10), "n_estimators", 2),
         (CatBoostClassifier(num_trees=30), "num_trees", 6),
         (LGBMClassifier(num_iterations=30), "num_iterations", 6),
+        (LGBMClassifier(num_round=30), "num_round", 6),
         (VotingClassifier([("a", forest()), ("b", DecisionTreeClassifier())]), "a__n_estimators", 10),
         (make_pipeline(StandardScaler(), forest()), "randomforestclassifier__n_estimators", 10),
     ],
@@ -350,13 +408,15 @@ def test_without_time_for_hundreds_of_classes_a_model_knows_some_of_them(source:
     assert not model.missed(X).any()
     inside = model.estimator_
     assert inside.classes_.tolist() == labels.tolist() and not knows_all_classes(inside)
-    assert "and knows 500 of 700 classes" in cut
+    assert ", with 500 of 700 classes" in cut
     shares = inside.predict_proba(X)
     known = np.isin(labels, y[inside_rows(y)])
     assert shares.shape == (len(y), HUNDREDS) and not shares[:, ~known].any() and known.sum() == 500
     predicted = shares[np.arange(len(y)), np.searchsorted(labels, inside.predict(X))]
     np.testing.assert_allclose(predicted, shares.max(axis=1))  # CatBoost takes the last of those that are alike
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    again = MIRCOClassifier(FrozenEstimator(inside), random_state=0).fit(X, y)
+    assert again.classes_.tolist() == labels.tolist() and not again.missed(X).any()
     far = pd.DataFrame(np.full((1, 4), 1e6), columns=X.columns)
     assert model.predict(far)[0] in labels
 
@@ -385,3 +445,33 @@ def test_boosting_without_time_for_hundreds_of_classes() -> None:
     assert "the model was trained on 1,000 of 4,900 rows" in cut
     assert model.classes_.tolist() == np.unique(y).tolist()
     assert model.predict_proba(X).shape == (len(y), HUNDREDS)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MIRCOClassifier(forest(), vote="log-odds", random_state=0),
+        RCBoostClassifier(vote="log-odds", max_rmp_calls=1, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_very_many_votes_are_not_fitted_without_time(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = many_classes()
+    monkeypatch.setattr(in_time, "_FEW_VOTES", 0)
+    monkeypatch.setattr(in_time, "_VOTES", 0)
+    fit, cut = fitted(clone(model).set_params(time_limit=NO_TIME), X, y)
+
+    assert "votes were not fitted" in cut
+    np.testing.assert_allclose(fit.predict_proba(X).sum(axis=1), 1.0)
+    assert fit.score(X, y) > 2 / CLASSES
+    assert "votes were not fitted" not in fitted(clone(model), X, y)[1]
+
+
+def test_a_path_on_few_rows_chooses_from_few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = many_classes()
+    monkeypatch.setattr(in_time, "_RESPONSES", 1.0)
+    source = FrozenEstimator(forest().fit(X, y))
+    path, cut = fitted(RulePathClassifier(source, max_rules=3, random_state=0, time_limit=NO_TIME), X, y)
+
+    assert "1 of 50 trees were read" in cut and "rules were chosen on 100 of 1,200 rows" in cut
+    assert len(path.rules_) >= 1

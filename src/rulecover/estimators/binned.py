@@ -113,6 +113,7 @@ class BinnedTrees(MetaEstimatorMixin, BaseEstimator):
             inner,
             trees=tuple(_on_values(tree, self.bins_) for tree in inner.trees),
             prepare=partial(_prepared, self.bins_, inner.prepare),
+            prepare_first=inner.prepare_first and partial(_first_prepared, self.bins_, inner.prepare_first),
             feature_names=names_of_model(self),
             keeps_columns=False,
         )
@@ -172,6 +173,10 @@ def _on_values(tree: Tree, bins: Bins) -> Tree:
 
 def _prepared(bins: Bins, prepare: Any, X: Any) -> Any:
     return prepare(numbers_of_bins(bins, X))
+
+
+def _first_prepared(bins: Bins, prepare_first: Any, n_trees: int, X: Any) -> Any:
+    return prepare_first(n_trees, numbers_of_bins(bins, X))
 
 
 register("rulecover", "rulecover.estimators.booster")  # which reads all models of ours

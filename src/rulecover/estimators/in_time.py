@@ -40,6 +40,8 @@ _RESPONSES, _TREES, _LATE = 4e6, 250, 0.5
 
 #: Seconds that votes may take once time is up, and those that they have in any case.
 _TO_FIT, _AT_LEAST = 1.0, 0.5
+#: How many votes are fitted to few rows per second, roughly, and how many in no time.
+_VOTES, _FEW_VOTES = 2e6, 1e5
 
 
 class SamplingOrder(NamedTuple):
@@ -181,6 +183,20 @@ def votes_deadline(end: float | None) -> float | None:
     return None if end is None else max(end + _TO_FIT, time.perf_counter() + _AT_LEAST)
 
 
+def can_fit_votes(vote: Vote, end: float | None) -> bool:
+    """Whether there is time to fit votes, of which very many take long on few rows as well.
+
+    Parameters
+    ----------
+    vote
+        The votes so far.
+    end
+        When time is up, by `time.perf_counter`, which does not hold for a few votes.
+    """
+    until = votes_deadline(end)
+    return until is None or vote.votes.size <= max(_FEW_VOTES, _VOTES * (until - time.perf_counter()))
+
+
 def made_in_time(
     make: Callable[[Samples], T], samples: Samples, deadline: float | None, *, classes: bool
 ) -> tuple[T, str]:
@@ -200,6 +216,7 @@ def made_in_time(
     if deadline is None:
         return make(samples), ""
     order = sampling_order(samples.y, samples.weight, classes=classes)
+    order = order._replace(least=order.fewest)  # the samples know the other classes
 
     def make_of(rows: Ints) -> T:
         return make(samples if len(rows) == len(order.rows) else samples.among(np.sort(rows)))
@@ -280,13 +297,28 @@ def rows_to_follow(samples: Samples, n_outputs: int, n_trees: int, deadline: flo
     """
     if deadline is None:
         return None
-    seconds = max(_LATE, deadline + _LATE - time.perf_counter())
-    room = int(seconds * _RESPONSES / (n_outputs * (1 + n_trees / _TREES)))
+    room = int(_responses(deadline) / (n_outputs * (1 + n_trees / _TREES)))
     if room >= len(samples.y):
         return None
     order = sampling_order(samples.y, samples.weight, classes=n_outputs > 1)
     n_rows = max(room, min(_FEWEST, order.fewest))
     return np.sort(order.rows[:n_rows]) if n_rows < len(order.rows) else None
+
+
+def trees_to_follow(n_rows: int, n_outputs: int, n_trees: int, deadline: float | None) -> int:
+    """How many trees a path chooses rules from, if there is no time to find one among all on so few rows.
+
+    >>> trees_to_follow(100, 3000, 20_000, None), trees_to_follow(100, 2000, 20_000, time.perf_counter())
+    (20000, 2500)
+    """
+    if deadline is None:
+        return n_trees
+    return max(1, min(n_trees, int(_TREES * _responses(deadline) / (n_rows * n_outputs))))
+
+
+def _responses(deadline: float) -> float:
+    """How many responses there is time for in a path, if rules are chosen from few trees."""
+    return max(_LATE, deadline + _LATE - time.perf_counter()) * _RESPONSES
 
 
 def some_of(X: Any, rows: Ints) -> Any:

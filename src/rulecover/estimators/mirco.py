@@ -31,7 +31,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.elsewhere import RowsElsewhere
-from rulecover.estimators.in_time import fitted_to_groups, made_in_time, votes_deadline
+from rulecover.estimators.in_time import can_fit_votes, fitted_to_groups, made_in_time, votes_deadline
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
 from rulecover.estimators.prepare import Prepared, for_folds, forget_table, fresh
@@ -247,6 +247,8 @@ class MinimumRuleCover(VotingModel):
 
     def _fit_to_groups(self, vote: Vote, rows: Grouped, end: float | None) -> tuple[Vote, str]:
         """The votes, fitted to groups of rows, and what there was no time for, in words."""
+        if not can_fit_votes(vote, end):
+            return vote, "votes were not fitted"
         fit = voting_on(self._target).fitted[self.vote]
         votes, some = fitted_to_groups(fit, vote, rows, votes_deadline(end))
         return votes, some and f"votes were fitted to {some}"
@@ -285,6 +287,8 @@ class MinimumRuleCover(VotingModel):
         fit = partial(self._votes_of, vote)
         if self.ridge is None and self.vote not in voting_on(self._target).fitted:
             return fit(samples), ""
+        if not can_fit_votes(vote, end):
+            return vote, "votes were not fitted"
         votes, some = made_in_time(fit, samples, votes_deadline(end), classes=self._target.name == "classes")
         return votes, some and f"votes were fitted to {some}"
 

@@ -91,7 +91,7 @@ class WiderClassifier(ClassifierMixin, OnOtherTarget):
     Parameters
     ----------
     estimator
-        The trained classifier.
+        The classifier.
     labels
         The labels of all classes, in their order.
     """
@@ -99,6 +99,11 @@ class WiderClassifier(ClassifierMixin, OnOtherTarget):
     def __init__(self, estimator: Any, labels: Array) -> None:
         self.estimator = estimator
         self.labels = labels
+
+    def fit(self, X: Any, y: Any, **settings: Any) -> Self:
+        """Trains the classifier."""
+        self.estimator.fit(X, y, **settings)
+        return self
 
     def predict(self, X: Any) -> Array:
         """The labels that the classifier predicts."""
@@ -175,11 +180,11 @@ def classes_in_words(model: Any) -> str:
     >>> from sklearn.dummy import DummyClassifier
     >>> some = DummyClassifier().fit([[0], [1]], [1, 2])
     >>> classes_in_words(WiderClassifier(some, np.array([1, 2, 3]))), classes_in_words(some)
-    ('knows 2 of 3 classes', '')
+    ('with 2 of 3 classes', '')
     """
     if not isinstance(model, WiderClassifier):
         return ""
-    return f"knows {len(model.estimator.classes_):,} of {len(model.labels):,} classes"
+    return f"with {len(model.estimator.classes_):,} of {len(model.labels):,} classes"
 
 
 def on_table(encoder: Any, model: Any) -> Any:

@@ -45,6 +45,7 @@ from rulecover.estimators.fewer_trees import (
     has_trees_to_spare,
     share_left,
     trained_with_fewer_trees,
+    trees_in_words,
     with_share_of_trees,
 )
 from rulecover.estimators.in_time import Halves, SamplingOrder, halves, sampling_order, trained_in_time
@@ -123,6 +124,13 @@ class Prepared:
         among = np.searchsorted(self.trained_on, self.rows)
         known = self.trained_on[np.minimum(among, len(self.trained_on) - 1)] == self.rows
         return np.where(known, among, len(self.trained_on))
+
+    def of_first(self, n_trees: int) -> Prepared:
+        """The same with the first trees alone."""
+        trees = self.source.trees
+        if trees is None or n_trees >= len(trees.trees):
+            return self
+        return replace(self, source=replace(self.source, trees=trees.take(np.arange(n_trees))))
 
     def among(self, samples: Ints) -> Prepared:
         """The same with some of the samples alone."""
@@ -405,20 +413,20 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     again = time.perf_counter() - begin if steps.first else 0.0  # that long the first steps take once more
     deadline = recipe.deadline - again
     if may_take_fewer:
-        left = partial(share_left, steps.last)
-        few = trained_with_fewer_trees(train_on, order, deadline, left)
-        if few is not None:
-            return _cut_short(few.model, order, few.n_rows, len(y), few.in_words)
+        few = trained_with_fewer_trees(train_on, order, deadline, partial(share_left, steps.last))
+        if few.model is not None:
+            return _cut_short(few.model, order, few.n_rows, len(y), trees_in_words(steps.last, few.share))
+        order = order._replace(least=few.n_rows)
     trained, size = trained_in_time(train_on, order, deadline)
     return _cut_short(trained, order, size, len(y))
 
 
 def _cut_short(model: Any, order: SamplingOrder, size: int, n_rows: int, trees: str = "") -> Trained:
     """A model that was trained on the first of the rows, perhaps with some of its trees, and that in words."""
-    if size == len(order.rows):
-        return Trained(model, trees and f"the model was trained {trees}")
-    said = [rows_in_words(size, n_rows), trees, classes_in_words(model)]
-    return Trained(model, " and ".join(filter(None, said)), np.sort(order.rows[:size]))
+    some = size < len(order.rows)
+    said = [f"on {size:,} of {n_rows:,} rows" if some else "", trees, classes_in_words(model)]
+    cut = ", ".join(filter(None, said))
+    return Trained(model, cut and f"the model was trained {cut}", np.sort(order.rows[:size]) if some else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -466,6 +474,8 @@ class _OnSomeRows:
             last.predict(self.seen)  # an error if rows have texts that are new to it
         model = self.fitted.joined(last) if isinstance(self.model, Pipeline) else last
         model = model if known is None else CodedClassifier(model, known)
+        if self.recipe.reads and not isinstance(model, RuleModel):
+            read_trees(model)  # which is part of what they take
         return WiderClassifier(model, np.unique(y)) if lacks_classes else model
 
 
@@ -476,15 +486,6 @@ def _takes_limit(model: RuleModel) -> bool:
 
 def _has_pipeline(model: Any) -> bool:
     return any(isinstance(part, Pipeline) for part in (model, *model.get_params().values()))
-
-
-def rows_in_words(n_trained: int, n_rows: int) -> str:
-    """On how many of the rows a model was trained.
-
-    >>> rows_in_words(5000, 1000000)
-    'the model was trained on 5,000 of 1,000,000 rows'
-    """
-    return f"the model was trained on {n_trained:,} of {n_rows:,} rows"
 
 
 def _within_limit(model: Any, deadline: float, train: Callable[[], Any]) -> Trained:

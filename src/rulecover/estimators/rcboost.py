@@ -35,7 +35,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
-from rulecover.estimators.in_time import fitted_to_groups, made_in_time, votes_deadline
+from rulecover.estimators.in_time import can_fit_votes, fitted_to_groups, made_in_time, votes_deadline
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses, PredictsMeans
@@ -335,7 +335,7 @@ class RuleBoosting(VotingModel):
         self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
 
     def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> str:
-        """Takes what was found, and says to how many rows votes were fitted, if there was no time for all."""
+        """Takes what was found, and says what there was no time for in the fit of votes."""
         self.pool_, self._stages, self.history_ = found.rules, found.stages, found.history
         pool, self.z_ = found.stages[-1]
         self.vote_, cut = self._fitted(self._stage_vote(pool, self.z_), generation, deadline)
@@ -358,10 +358,13 @@ class RuleBoosting(VotingModel):
         )
 
     def _fitted(self, plain: Vote, generation: RuleGeneration, deadline: float | None) -> tuple[Vote, str]:
-        """The votes of the last stage, fitted if that is asked for, and to how many rows, if not to all."""
+        """The votes of the last stage, fitted if that is asked for, and what there was no time for, in words."""
         voting = voting_on(self._target)
         if self.vote not in voting.fitted:
             return plain, ""
+        if not can_fit_votes(plain, deadline):
+            self._warn_of_cut(cut := "votes were not fitted", stacklevel=5)
+            return plain, cut
         samples = generation.samples
         if isinstance(generation, GenerationInParts):
             groups = grouped_rows(generation.parts, plain.rules, samples)

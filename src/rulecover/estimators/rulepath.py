@@ -34,7 +34,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.in_time import in_time, rows_to_follow, some_of
+from rulecover.estimators.in_time import in_time, rows_to_follow, some_of, trees_to_follow
 from rulecover.estimators.other_target import inner_model, knows_all_classes
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
@@ -315,8 +315,10 @@ class RulePath(VotingModel):
         begin = time.perf_counter()
         everything, n_classes = prepared.samples, len(self._target.of(prepared.samples).classes)
         n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
-        some = rows_to_follow(everything, n_classes if n_classes > 2 else 1, n_trees, until)
+        n_outputs = n_classes if n_classes > 2 else 1
+        some = rows_to_follow(everything, n_outputs, n_trees, until)
         prepared = prepared if some is None else prepared.among(some)
+        prepared = prepared.of_first(trees_to_follow(len(prepared.rows), n_outputs, n_trees, until))
         samples, halfway = prepared.samples, None if until is None else (begin + until) / 2
         candidates = self._candidates(prepared, halfway)
         # To ask all trees what they predict takes as long as to read them, roughly.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,11 @@ def read(model: Any) -> TreeEnsemble:
     parsed = parse(Field.of_json(_json(model), "the CatBoost model"))
     if parsed.ensemble.categories:
         return parsed.ensemble
-    return library_routes(parsed, model.calc_leaf_indexes)
+    return library_routes(parsed, partial(_leaves, model))
+
+
+def _leaves(model: Any, X: Any, n_trees: int) -> Array:
+    return np.asarray(model.calc_leaf_indexes(X, ntree_end=n_trees))
 
 
 def _check_columns(model: Any) -> None:

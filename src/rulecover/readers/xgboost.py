@@ -50,9 +50,8 @@ def _trained(model: Any) -> Any:
 
 
 def _ensemble(booster: Any) -> TreeEnsemble:
-    return library_routes(
-        parse(Field.of_json(booster.save_raw("json").decode(), "the XGBoost model")), partial(_leaves, booster)
-    )
+    parsed = parse(Field.of_json(booster.save_raw("json").decode(), "the XGBoost model"))
+    return library_routes(parsed, partial(_leaves, len(parsed.node_of), booster))
 
 
 def probabilities(booster: Any, X: Any) -> Array:
@@ -67,8 +66,13 @@ def numbers(booster: Any, X: Any) -> Array:
     return predicted
 
 
-def _leaves(booster: Any, X: Any) -> Array:
-    leaves: Array = booster.predict(_matrix(booster, X), pred_leaf=True, validate_features=False)
+def _leaves(n_all: int, booster: Any, X: Any, n_trees: int) -> Array:
+    """The number of each row's leaf in all rounds of the first trees."""
+    n_rounds = booster.num_boosted_rounds()
+    rounds = (0, min(n_rounds, -(-n_trees * n_rounds // n_all)))
+    leaves: Array = booster.predict(
+        _matrix(booster, X), pred_leaf=True, validate_features=False, iteration_range=rounds
+    )
     return leaves
 
 

@@ -217,8 +217,8 @@ def node_candidates(
 
     Trees that are not begun by the deadline, by `time.perf_counter`, are left out, but for the first.
     """
+    ensemble, prepared = ensemble.prepared_in_time(X, deadline)
     grid = _NodeCells.of(ensemble.trees, max_depth)
-    prepared = ensemble.prepare(X)
     number = smallest_uint(int(grid.empty[-1]))
 
     def cells_in(tree: int) -> UInts | None:

@@ -32,7 +32,7 @@ def without_small_branches(
     every tree still has one leaf for each row, and no rule has a clause that only a few rows fail. Trees that are not
     begun by the deadline, by `time.perf_counter`, are left out, but for the first.
     """
-    ensemble.prepare(X)  # raises if the model does not take such rows
+    ensemble.take(np.arange(1)).prepare(X)  # raises if the model does not take such rows
     blanked = partial(_blanked, ensemble.zero_missing)
     rows = blanked(X)
 
@@ -43,7 +43,7 @@ def without_small_branches(
     trees = tuple(tree for tree in each if tree is not None)
     done = ensemble.take(np.flatnonzero([tree is not None for tree in each]))
     routes: tuple[Callable[[Any], Ints], ...] = tuple(tree.apply for tree in trees)
-    return replace(done, trees=trees, routes=routes, prepare=blanked, keeps_columns=True)
+    return replace(done, trees=trees, routes=routes, prepare=blanked, prepare_first=None, keeps_columns=True)
 
 
 def _blanked(columns: tuple[int, ...], X: Any) -> Any:

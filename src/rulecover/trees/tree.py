@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ from rulecover.data.columns import Columns, SourceColumns, all_names
 from rulecover.rules.clauses import Clauses, offsets
 from rulecover.rules.ruleset import RuleSet
 from rulecover.typing import Array, Bools, Floats, Ints
+
+#: By how many rows it is judged how long all take: this many, or one in so many if these are fewer.
+_FEW, _ONE_IN = 1000, 16
+_TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +118,9 @@ class TreeEnsemble:
         What each tree counts in the model, where trees count differently.
     classifies
         Whether a booster was trained on classes rather than numbers; ``None`` if that is not known.
+    prepare_first
+        From a number of trees and data to what `prepare` turns these into, for the first trees alone, where that sends
+        rows through all trees at once.
     """
 
     trees: tuple[Tree, ...]
@@ -128,16 +136,37 @@ class TreeEnsemble:
     keeps_columns: bool = True
     weight: Floats | None = None
     classifies: bool | None = None
+    prepare_first: Callable[[int, Any], Any] | None = None
 
     def take(self, trees: Ints) -> TreeEnsemble:
         """Some of the trees."""
+        first = self.prepare_first if np.array_equal(trees, np.arange(len(trees))) else None
         return replace(
             self,
             trees=tuple(self.trees[tree] for tree in trees),
             routes=tuple(self.routes[tree] for tree in trees),
             output=None if self.output is None else self.output[trees],
             weight=None if self.weight is None else self.weight[trees],
+            prepare=self.prepare if first is None else partial(first, len(trees)),
+            prepare_first=first,
         )
+
+    def prepared_in_time(self, X: Any, deadline: float | None) -> tuple[TreeEnsemble, Any]:
+        """The trees and prepared data; the first trees alone, if rows cannot be sent through all at once in time.
+
+        A few rows are sent through first, which shows how many trees there is time for in a third of what is left until
+        the deadline, by `time.perf_counter`.
+        """
+        n_rows, n_trees = X.shape[0], len(self.trees)
+        n_few = min(_FEW, n_rows // _ONE_IN)
+        if deadline is None or self.prepare_first is None or not n_few:
+            return self, self.prepare(X)
+        begin = time.perf_counter()
+        self.prepare(X[:n_few])
+        now = time.perf_counter()
+        share = (deadline - now) / 3 * n_few / (max(now - begin, _TINY) * n_rows)
+        some = self if share >= 1.0 else self.take(np.arange(max(1, int(share * n_trees))))
+        return some, some.prepare(X)
 
     @cached_property
     def used_columns(self) -> Ints:

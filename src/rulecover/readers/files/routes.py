@@ -26,7 +26,7 @@ def own_routes(trees: Sequence[Tree]) -> tuple[Callable[[Any], Ints], ...]:
     return tuple(tree.apply for tree in trees)
 
 
-def library_routes(parsed: Parsed, leaves: Callable[[Any], Array]) -> TreeEnsemble:
+def library_routes(parsed: Parsed, leaves: Callable[[Any, int], Array]) -> TreeEnsemble:
     """The trees, with the library's own code as the way to the leaves.
 
     Parameters
@@ -34,26 +34,29 @@ def library_routes(parsed: Parsed, leaves: Callable[[Any], Array]) -> TreeEnsemb
     parsed
         The trees, and the node behind each number that the library gives a leaf.
     leaves
-        From rows to the library's numbers of their leaves, rows x trees. It is called once for all trees.
+        From rows to the library's numbers of their leaves in a number of trees, rows x trees, or more of them. It is
+        called once for all trees.
     """
     ensemble = parsed.ensemble
     routes = tuple(partial(_node_of, k, number) for k, number in enumerate(parsed.node_of))
-    prepare = partial(_all_leaves, ensemble.prepare, leaves, parsed.node_of)
-    return replace(ensemble, routes=routes, prepare=prepare, keeps_columns=False)
+    first = partial(_first_leaves, ensemble.prepare, leaves, parsed.node_of)
+    whole = partial(first, len(parsed.node_of))
+    return replace(ensemble, routes=routes, prepare=whole, prepare_first=first, keeps_columns=False)
 
 
 def _node_of(k: int, number: Ints, leaves: Array) -> Ints:
     return number[leaves[:, k]]
 
 
-def _all_leaves(
-    prepare: Callable[[Any], Any], leaves: Callable[[Any], Array], node_of: tuple[Ints, ...], X: Any
+def _first_leaves(
+    prepare: Callable[[Any], Any], leaves: Callable[[Any, int], Array], node_of: tuple[Ints, ...], n_trees: int, X: Any
 ) -> Array:
-    largest = max((len(number) for number in node_of), default=0)
-    out = np.empty((X.shape[0], len(node_of)), dtype=smallest_uint(largest), order="F")
+    largest = max((len(number) for number in node_of[:n_trees]), default=0)
+    out = np.empty((X.shape[0], n_trees), dtype=smallest_uint(largest), order="F")
     for start in range(0, X.shape[0], _ROWS):
         rows = prepare(X[start : start + _ROWS])
-        out[start : start + _ROWS] = np.asarray(leaves(rows)).reshape(rows.shape[0], len(node_of))
+        found = np.asarray(leaves(rows, n_trees))
+        out[start : start + _ROWS] = found.reshape(rows.shape[0], -1 if found.size else n_trees)[:, :n_trees]
     return out
 
 

@@ -131,7 +131,7 @@ def _tree(field: Field, n_features: int, weight: float) -> tuple[Tree, Ints]:
 
 def _flags(field: Field, n: int) -> Ints:
     flags = field.ints(n)
-    if not np.isin(flags, (0, 1)).all():
+    if not ((flags == 0) | (flags == 1)).all():
         raise field.wrong("zeros and ones")
     return flags
 
@@ -158,7 +158,10 @@ def _category_splits(field: Field, n: int, is_leaf: Any) -> tuple[Ints, tuple[Fl
     kind = field.get("split_type")
     if kind is None:  # before categories
         return category, ()
-    by_set = (_flags(kind, n) == 1) & ~is_leaf
+    kinds = _flags(kind, n)
+    if not (kinds.any() or len(field["categories_nodes"]) or len(field["categories"])):
+        return category, ()
+    by_set = (kinds == 1) & ~is_leaf
     node = field["categories_nodes"].ints()
     start, size = field["categories_segments"].ints(len(node)), field["categories_sizes"].ints(len(node))
     codes = field["categories"].ints()

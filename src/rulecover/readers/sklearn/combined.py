@@ -25,7 +25,32 @@ class Views:
     of: tuple[Any, ...]
 
     def __getitem__(self, rows: Any) -> Views:
-        return Views(tuple(view[rows] for view in self.of))
+        return Views(tuple(None if view is None else view[rows] for view in self.of))
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """How one model, or several, take the rows.
+
+    Parameters
+    ----------
+    prepare, prepare_first
+        As in `TreeEnsemble`.
+    first_tree, n_trees
+        The place of the first tree of the first of these models in the whole, and how many trees that model has.
+    """
+
+    prepare: Callable[[Any], Any]
+    prepare_first: Callable[[int, Any], Any] | None
+    first_tree: int
+    n_trees: int
+
+    def of_first(self, n_trees: int, X: Any) -> Any:
+        """The rows for the first trees of the whole; ``None`` if none of them is of these models."""
+        mine = min(self.n_trees, n_trees - self.first_tree)
+        if mine <= 0:
+            return None
+        return self.prepare(X) if self.prepare_first is None else self.prepare_first(mine, X)
 
 
 def combined(
@@ -52,24 +77,26 @@ def combined(
     """
     used = _used(parts, [np.arange(n_features)] * len(parts) if columns is None else list(columns), n_features)
     whole = np.arange(max(n_features, *(1 + int(places.max(initial=-1)) for places in used)))
-    prepares: dict[Callable[[Any], Any], int] = {}
+    views: dict[Callable[[Any], Any], _View] = {}
     trees: list[Tree] = []
     routes: list[Route] = []
     for part, mine in zip(parts, used, strict=True):
         cut = None if np.array_equal(mine, whole) else mine
-        prepare = part.prepare
+        prepare, first, n_before = part.prepare, part.prepare_first, len(trees)
         trees += part.trees if cut is None else [tree.on_columns(mine) for tree in part.trees]
         if cut is not None and not part.keeps_columns:
+            first = first and partial(_first_prepared_on, first, cut)
             prepare, cut = partial(_prepared_on, part.prepare, cut), None
-        view = prepares.setdefault(prepare, len(prepares))
-        routes += [partial(_routed, route, view, cut) for route in part.routes]
+        views.setdefault(prepare, _View(prepare, first, n_before, len(part.trees)))
+        place = list(views).index(prepare)
+        routes += [partial(_routed, route, place, cut) for route in part.routes]
     if weights is not None:
         trees = [replace(tree, value=None) for tree in trees]
     merged = _columns(parts, used, SourceColumns(n_features, feature_names, gaps=_gaps(parts, used)))
     return TreeEnsemble(
         tuple(trees),
         tuple(routes),
-        partial(_views, tuple(prepares)),
+        partial(_first_views, tuple(views.values()), len(trees)),
         n_features,
         feature_names,
         categories=merged.categories,
@@ -77,6 +104,9 @@ def combined(
         columns=None if merged.free else merged,
         keeps_columns=False,
         weight=_tree_weights(parts, weights),
+        prepare_first=partial(_first_views, tuple(views.values()))
+        if any(part.prepare_first for part in parts)
+        else None,
     )
 
 
@@ -165,12 +195,16 @@ class ColumnsOfMembers:
         return np.hstack([make(cut(columns)) for make, columns in self.makes if make is not None])
 
 
-def _views(prepares: tuple[Callable[[Any], Any], ...], X: Any) -> Views:
-    return Views(tuple(prepare(X) for prepare in prepares))
+def _first_views(views: tuple[_View, ...], n_trees: int, X: Any) -> Views:
+    return Views(tuple(view.of_first(n_trees, X) for view in views))
 
 
 def _prepared_on(prepare: Callable[[Any], Any], columns: Ints, X: Any) -> Any:
     return prepare(X[:, columns])
+
+
+def _first_prepared_on(prepare_first: Callable[[int, Any], Any], columns: Ints, n_trees: int, X: Any) -> Any:
+    return prepare_first(n_trees, X[:, columns])
 
 
 def _routed(route: Route, view: int, columns: Ints | None, X: Views) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +10,9 @@ import numpy as np
 
 from rulecover.targets.impurity import Impurity
 from rulecover.typing import Floats
+
+#: How many numbers fit into the fast memory of a processor.
+_BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -22,10 +26,8 @@ class Gini:
     at_least_gini: ClassVar[bool] = True
 
     def __call__(self, sums: Floats) -> Floats:
-        shares = sums / sums.sum(axis=1, keepdims=True)
         # 1 - Σ p² is a rounding error below or above 0 for pure rules, which would break their ties.
-        impurity: Floats = np.maximum(1.0 - np.square(shares).sum(axis=1), 0.0)
-        return impurity
+        return _by_blocks(lambda shares: np.maximum(1.0 - np.square(shares).sum(axis=1), 0.0), sums)
 
 
 @dataclass(frozen=True)
@@ -39,10 +41,22 @@ class Entropy:
     at_least_gini: ClassVar[bool] = True
 
     def __call__(self, sums: Floats) -> Floats:
-        shares = sums / sums.sum(axis=1, keepdims=True)
-        logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
-        impurity: Floats = -(shares * logs).sum(axis=1) + 0.0
-        return impurity
+        return _by_blocks(_entropy, sums)
+
+
+def _entropy(shares: Floats) -> Floats:
+    logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    return np.asarray(-(shares * logs).sum(axis=1) + 0.0)
+
+
+def _by_blocks(impurity: Callable[[Floats], Floats], sums: Floats) -> Floats:
+    """The impurity by the shares of the classes in each rule: of many classes a block of rules at a time."""
+    found = np.empty(len(sums))
+    size = max(1, _BLOCK // max(1, sums.shape[1]))
+    for first in range(0, len(sums), size):
+        some = sums[first : first + size]
+        found[first : first + size] = impurity(some / some.sum(axis=1, keepdims=True))
+    return found
 
 
 CRITERIA: dict[str, Impurity] = {"gini": Gini(), "entropy": Entropy(), "log_loss": Entropy()}
