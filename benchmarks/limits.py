@@ -3,12 +3,12 @@
     python benchmarks/limits.py [--rows 50000 200000 1000000] [--classes 100 500 2000] [--limits 1 3 10] [--busy]
 
 Seconds on the wall and of the processor, by one thread. The first methods take a forest that was trained before, on
-5,000 of the rows; those that "train" train it on the rows, or on as many as there is time for, as RCBoost does with its
-first tree. Those "on a table" read the rows from a Parquet file; those "for 500 classes" have twenty rows of each. The
-last ones train models that are slow by themselves, of many trees, columns or settings. A limit is about time on the
-wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the processor instead,
-which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json` file, and the page to a
-`.md` file.
+5,000 of the rows, or boosted trees; those that "train" train it on the rows, or on as many as there is time for, as
+RCBoost does with its first tree. Those "on a table" read the rows from a Parquet file; those "for 500 classes" have
+twenty rows of each. The last ones train models that are slow by themselves, of many trees, columns or settings. A limit
+is about time on the wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the
+processor instead, which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json`
+file, and the page to a `.md` file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePa
 from rulecover.exceptions import CutShortWarning
 from rulecover.study.pages import write_page
 
-TREES, DEPTH, COLUMNS, TRAINED_ON = 30, 8, 15, 5000
+TREES, DEPTH, COLUMNS, TRAINED_ON, BOOSTED = 30, 8, 15, 5000, 1000
 SEARCHED = {"max_depth": [3, 5, 8, 12], "n_estimators": [100, 200, 300]}
 CATBOOST: dict[str, Any] = {
     "iterations": 200,
@@ -139,6 +139,7 @@ def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
     some = slice(0, TRAINED_ON)
     forest = FrozenEstimator(RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0).fit(X[some], y[some]))
     numbers = FrozenEstimator(RandomForestRegressor(TREES, max_depth=DEPTH, random_state=0).fit(X[some], z[some]))
+    boosted = FrozenEstimator(LGBMClassifier(n_estimators=BOOSTED, n_jobs=1, verbose=-1).fit(X[some], y[some]))
 
     def covers(solver: str, **settings: Any) -> Callable[[float], Any]:
         return lambda limit: MIRCOClassifier(forest, solver=solver, time_limit=limit, random_state=0, **settings)
@@ -148,6 +149,14 @@ def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
         "cover, search": (covers("search"), X, y),
         "cover, exact": (covers("exact"), X, y),
         "cover, exact, not pruned": (covers("exact", prune=False), X, y),
+        f"cover, {BOOSTED:,} boosted trees": (
+            lambda limit: MIRCOClassifier(boosted, time_limit=limit, random_state=0),
+            *(X, y),
+        ),
+        f"path, {BOOSTED:,} boosted trees": (
+            lambda limit: RulePathClassifier(boosted, time_limit=limit, random_state=0, train_in_folds=False),
+            *(X, y),
+        ),
         "cover, forward": (lambda limit: MIRCORegressor(numbers, time_limit=limit), X, z),
         "path, kept model": (
             lambda limit: RulePathClassifier(forest, time_limit=limit, train_in_folds=False, random_state=0),

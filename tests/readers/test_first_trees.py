@@ -70,6 +70,9 @@ def test_rows_reach_the_same_leaves_through_the_first_trees(name: str) -> None:
             np.testing.assert_array_equal(route(rows), known(prepared))
         again = first.take(np.arange(max(1, n - 1)))
         np.testing.assert_array_equal(again.routes[-1](again.prepare(X)), whole.routes[max(1, n - 1) - 1](prepared))
+    last_but_one = whole.take(np.array([0, n_trees - 2]))
+    np.testing.assert_array_equal(last_but_one.routes[1](last_but_one.prepare(X)), whole.routes[n_trees - 2](prepared))
+    assert len(whole.take(np.arange(0)).trees) == 0
     others = whole.take(np.arange(n_trees)[::-1])
     rows = others.prepare(X)
     np.testing.assert_array_equal(others.routes[0](rows), whole.routes[-1](prepared))

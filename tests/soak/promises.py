@@ -14,11 +14,12 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import exported
@@ -65,7 +66,7 @@ from test_every_export import EXPORTS
 
 from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
 from rulecover.data.frames import ZERO
-from rulecover.estimators import in_time
+from rulecover.estimators import fewer_trees, in_time
 from rulecover.exceptions import ExportError, UncoveredSamplesError
 from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
@@ -451,7 +452,7 @@ def what_is_cut_short_is_a_model(f: Fitted) -> None:
     settings = {name: value for name, value in f.case.settings.items() if name != "required"}
     limit = _LIMITS[f.case.seed % len(_LIMITS)]
     try:
-        with few_rows_first():
+        with next_to_no_time(f.case.seed):
             cut = replace(f, model=f.again(replace(f.case, settings={**settings, "time_limit": limit})))
     except UncoveredSamplesError:  # of a path that there was no time to begin nothing can be covered
         assert f.case.source in OURS
@@ -470,14 +471,17 @@ def what_is_cut_short_is_a_model(f: Fitted) -> None:
 
 
 @contextmanager
-def few_rows_first() -> Iterator[None]:
-    """Models are trained on ten rows first where time is limited: cases have fewer than 1,000."""
-    before = in_time._FIRST, in_time._FEWEST
-    in_time._FIRST, in_time._FEWEST = 10, 1
-    try:
+def next_to_no_time(seed: int) -> Iterator[None]:
+    """Limits that are felt by cases of fewer than 1,000 rows: models are trained on ten of them first.
+
+    Of some seeds trees, votes and steps of a path do not have the time that they have in any case.
+    """
+    settings: dict[str, Any] = {"_FIRST": 10, "_FEWEST": 1}
+    settings |= {"_VOTES": 0.0, "_FEW_VOTES": 0.0} if seed % 5 == 0 else {}
+    settings |= {"_RESPONSES": 1.0} if seed % 7 == 0 else {}
+    trees = {"_AT_LEAST": 0.0} if seed % 2 == 0 else {}
+    with patch.multiple(in_time, **settings), patch.multiple(fewer_trees, **trees) if trees else nullcontext():
         yield
-    finally:
-        in_time._FIRST, in_time._FEWEST = before
 
 
 EVERY: dict[str, Promise] = {

@@ -31,6 +31,11 @@ Whole = dict[int, tuple[float, float]]
 Gaps = tuple[float | None, ...]
 
 
+def by_columns(X: Any) -> Any:
+    """The same rows, in a form in which the columns of sparse ones are soon found."""
+    return X.tocsc() if scipy.sparse.issparse(X) else X
+
+
 def values_of(X: Any, f: int) -> Floats:
     """The values of a column of numbers, by its number; X is an array or a sparse matrix."""
     column = X[:, [f]].toarray().ravel() if scipy.sparse.issparse(X) else X[:, f]

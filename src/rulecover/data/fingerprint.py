@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rulecover.data.columns import values_of
+from rulecover.data.columns import by_columns, values_of
 from rulecover.typing import Array, Ints
 
 Hashes = npt.NDArray[np.uint64]
@@ -110,7 +110,7 @@ def _smallest(hashes: Hashes) -> Hashes:
 
 def row_hashes(X: Any, places: Sequence[int] | Ints, names: Sequence[str], y: Array) -> Hashes:
     """The hash of each row: some columns of X, by their places and names, and the target."""
-    sums = hashed_labels(y)
+    sums, X = hashed_labels(y), by_columns(X)
     for f, name in zip(places, names, strict=True):
         sums = sums + mixed(_bits(values_of(X, int(f))) ^ seed_of_column(name))
     return mixed(sums)

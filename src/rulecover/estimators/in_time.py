@@ -198,7 +198,12 @@ def can_fit_votes(vote: Vote, end: float | None) -> bool:
 
 
 def made_in_time(
-    make: Callable[[Samples], T], samples: Samples, deadline: float | None, *, classes: bool
+    make: Callable[[Samples], T],
+    samples: Samples,
+    deadline: float | None,
+    *,
+    classes: bool,
+    all_classes: bool = True,
 ) -> tuple[T, str]:
     """What is made of samples, or of as many as there is time for, and how many they are, in words, if not all.
 
@@ -212,11 +217,13 @@ def made_in_time(
         When it must be made, by `time.perf_counter`, unless there are few samples.
     classes
         Whether they have classes.
+    all_classes
+        Whether samples of all classes are needed.
     """
     if deadline is None:
         return make(samples), ""
     order = sampling_order(samples.y, samples.weight, classes=classes)
-    order = order._replace(least=order.fewest)  # the samples know the other classes
+    order = order if all_classes else order._replace(least=order.fewest)
 
     def make_of(rows: Ints) -> T:
         return make(samples if len(rows) == len(order.rows) else samples.among(np.sort(rows)))

@@ -47,7 +47,7 @@ from rulecover.partitions.mirco import (
     leaf_pool_of_parts,
     minimum_rule_cover_of_parts,
 )
-from rulecover.partitions.parts import Parts, read_in_time
+from rulecover.partitions.parts import Parts, read_in_time, trees_to_choose_from
 from rulecover.pool import RulePool, leaf_pool, pool_in_time
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
@@ -210,7 +210,7 @@ class MinimumRuleCover(VotingModel):
         """Algorithm 1 on rows in many places, with a model that is prepared on some of them."""
         whole = self._trees(prepared)
         names = check_model_fits(whole, prepared.samples.X, self._names())
-        trees = read_in_time(parts, whole, deadline)
+        trees = read_in_time(parts, whole, deadline, most=trees_to_choose_from(whole, deadline))
         unread = cut_in_words(len(trees.trees), len(whole.trees), "trees were read")
         pool = self._weighted(leaf_pool_of_parts(parts, trees, head, self._price(), names), trees)
         self.n_candidate_rules_ = len(pool)

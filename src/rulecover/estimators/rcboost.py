@@ -96,7 +96,7 @@ class FirstTree:
         self.some = ""
 
     def __call__(self, grow: Callable[[Samples], TreeEnsemble], samples: Samples) -> TreeEnsemble:
-        tree, self.some = made_in_time(grow, samples, self._deadline, classes=self._classes)
+        tree, self.some = made_in_time(grow, samples, self._deadline, classes=self._classes, all_classes=False)
         return tree
 
 
@@ -123,7 +123,7 @@ class FirstTreeElsewhere:
             seconds = time.perf_counter() - begin
             return tree
 
-        tree, some = made_in_time(grow, self._sample, self._deadline, classes=self._classes)
+        tree, some = made_in_time(grow, self._sample, self._deadline, classes=self._classes, all_classes=False)
         if not some and not is_late(self._deadline, seconds * n_rows / (n_sampled * n_parts)):
             return None
         self.some = some or ("" if n_sampled >= n_rows else f"{n_sampled:,} of {n_rows:,} rows")
@@ -209,6 +209,8 @@ class RuleBoosting(VotingModel):
         with nullcontext() if self.checkpoint is None else self._checkpoint(started) as file:
             over = self._boost(run, deadline, file, started.seconds_of_a_call)
         votes_cut = self._take(boosted(run, over=over), run.generation, deadline)
+        if run.generation.unread not in started.learned.cut:
+            self._warn_of_cut(run.generation.unread, stacklevel=3)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
         if self._encoder is not None:
             self._write_on_table(self._encoder, X)
@@ -504,9 +506,10 @@ class RuleBoosting(VotingModel):
             lambda first: check_model_fits(first, learn.X, self._names()),
             seed=check_random_state(self.random_state).randint(2**31 - 1),
             grow=None if self._is_trained else grow,
+            until=until,
         )
-        if grow.some:
-            learned = replace(learned, cut=f"the model was trained on {grow.some}")
+        grown = grow.some and f"the model was trained on {grow.some}"
+        learned = replace(learned, cut=" and ".join(filter(None, [learned.cut, grown, generation.unread])))
         if grows_first(recipe.pricing) and not self._is_trained:
             self.estimator_ = grown_tree(generation.generated, self._target)
         self.initial_estimator_ = self.estimator_

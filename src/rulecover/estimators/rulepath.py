@@ -41,7 +41,7 @@ from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses
-from rulecover.estimators.prepare import Preparation, Prepared, forget_table
+from rulecover.estimators.prepare import Preparation, Prepared, Source, forget_table
 from rulecover.estimators.scoring import checked_scoring
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -70,6 +70,12 @@ CHOICES = (*BY_SCORE, "last")
 
 #: The model is scored on the training rows unless a fit is late by more than this many seconds.
 _TO_SCORE = 1.0
+
+
+def _rules_of(source: Source) -> RuleSet:
+    """The rules of a source that has no trees."""
+    rules: RuleSet = source.model if isinstance(source.model, RuleSet) else source.model.rules_
+    return rules
 
 
 def _is_unknown(prepared: Prepared) -> bool:
@@ -191,10 +197,10 @@ class RulePath(VotingModel):
     @staticmethod
     def _cut_reading(prepared: Prepared, data: PathData) -> str:
         """How many trees, or rules that were there already, there was time to read, in words."""
-        trees, model, n_read = prepared.source.trees, prepared.source.model, data.candidates.cells.shape[1]
+        trees, n_read = prepared.source.trees, data.candidates.cells.shape[1]
         if trees is not None:
             return cut_in_words(n_read, len(trees.trees), "trees were read")
-        return cut_in_words(n_read, len(model if isinstance(model, RuleSet) else model.rules_), "rules were read")
+        return cut_in_words(n_read, len(_rules_of(prepared.source)), "rules were read")
 
     def _cut_path(self, deadline: float | None) -> str:
         """Where the path ended because time was up, in words."""
@@ -314,13 +320,17 @@ class RulePath(VotingModel):
         until = deadline if self.checkpoint is None else None
         begin = time.perf_counter()
         everything, n_classes = prepared.samples, len(self._target.of(prepared.samples).classes)
-        n_trees = 0 if prepared.source.trees is None else len(prepared.source.trees.trees)
+        source = prepared.source
+        # Each rule that is there already is as much to read as a tree.
+        n_trees = len(_rules_of(source)) if source.trees is None else len(source.trees.trees)
         n_outputs = n_classes if n_classes > 2 else 1
         some = rows_to_follow(everything, n_outputs, n_trees, until)
         prepared = prepared if some is None else prepared.among(some)
         prepared = prepared.of_first(trees_to_follow(len(prepared.rows), n_outputs, n_trees, until))
-        samples, halfway = prepared.samples, None if until is None else (begin + until) / 2
-        candidates = self._candidates(prepared, halfway)
+        samples = prepared.samples
+        # Of rules that are there already, most of the work is to come once they are applied.
+        read_by = None if until is None else begin + (until - begin) * (0.5 if source.trees is not None else 0.2)
+        candidates = self._candidates(prepared, read_by)
         # To ask all trees what they predict takes as long as to read them, roughly.
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
         asks = knows_all_classes(self.estimator_) and not is_late(until, asking)
@@ -359,6 +369,8 @@ class RulePath(VotingModel):
 
         ``None`` if it cannot be asked, or not soon after the end of all time.
         """
+        if isinstance(self.estimator_, RuleSet):
+            return None, ""
 
         def ask(some: Ints) -> RowPredictions:
             return RowPredictions(self._source_model(X, places[some]).predict(some_of(samples.X, some)))
@@ -374,8 +386,7 @@ class RulePath(VotingModel):
         """The nodes of the model's trees, or the rules of a model of rules."""
         samples, source, least = prepared.samples, prepared.source, self.min_samples
         if source.trees is None:
-            rules = source.model if isinstance(source.model, RuleSet) else source.model.rules_
-            return rule_candidates(rules, samples.X, samples.weight, min_samples=least, deadline=deadline)
+            return rule_candidates(_rules_of(source), samples.X, samples.weight, min_samples=least, deadline=deadline)
         names = check_model_fits(source.trees, samples.X, self._names())
         depth = self.max_depth or self._usual_depth(samples)
         return node_candidates(

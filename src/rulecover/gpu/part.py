@@ -55,6 +55,10 @@ class DevicePart:
         """As if all were done at once: on a GPU a pass takes too little time to be cut."""
         return np.zeros(2)
 
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self._n_rows
+
     def keep_trees(self, n_trees: int) -> None:
         """Leaves all trees but the first out, before they are read."""
         self._ensemble, self._n_trees = self._ensemble.take(np.arange(n_trees)), n_trees

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from rulecover.clock import is_late
 from rulecover.coverage import Coverage
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.mirco.cover import CoverRecipe, RuleCover
@@ -28,6 +29,10 @@ from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Bools, Floats, Ints
 from rulecover.voting.vote import Vote
 
+#: By how many rules it is judged how long it takes to prune all; and the seconds after which votes are not fitted.
+_JUDGED, _LATE = 32, 1.0
+#: For how many rows, times rules, it is found out in a second which rules cover them, roughly.
+_COVERED = 1e8
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
 
@@ -138,15 +143,21 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
     cover = greedy_cover(parts, cost, places, demand, total_weight=weight, solver=solver, max_rules=limit)
     grouped: Grouped | None = None
     cut = votes_cut = ""
+    groups = _can_be_grouped(parts, len(cover.rules), recipe.deadline)
     if recipe.prune:
-        rules, cut = pruned_on_parts(parts, pool.written(cover.rules), pool.evidence.totals, recipe.deadline)
-        grouped = grouped_rows(parts, rules, head)
-        pool = _pool_of_groups(rules, grouped, head, recipe.price, pool.evidence.totals)
-        cover = _cover_of_groups(pool, grouped, head, recipe)
-        grouped = replace(grouped, covered=grouped.covered[:, cover.rules])
+        written = pool.written(cover.rules)
+        until = recipe.deadline if groups else -np.inf
+        rules, cut = pruned_on_parts(parts, written, pool.evidence.totals, until)
+        if rules is not written or (recipe.max_rules is not None and len(rules) > recipe.max_rules):
+            grouped = grouped_rows(parts, rules, head)
+            pool = _pool_of_groups(rules, grouped, head, recipe.price, pool.evidence.totals)
+            cover = _cover_of_groups(pool, grouped, head, recipe)
+            grouped = replace(grouped, covered=grouped.covered[:, cover.rules])
     chosen, fingerprint = shown_for_parts(parts, pool.written(cover.rules))
     vote = recipe.plain_vote(chosen, None if pool.strength is None else pool.strength[cover.rules])
-    if recipe.fit is not None:
+    if recipe.fit is not None and grouped is None and (is_late(recipe.deadline, -_LATE) or not groups):
+        votes_cut = "votes were not fitted"
+    elif recipe.fit is not None:
         vote, votes_cut = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
     certificate = cover.certificate.without_proof()
     return CoverOfParts(vote, certificate, _NO_ROWS, fingerprint, cut=cut, votes_cut=votes_cut)
@@ -165,7 +176,8 @@ def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats, deadline: floa
     Those that there is no time for are as they were, which is said in words. The deadline is that of all that is done
     with the rows.
     """
-    n_done = done_in_time(parts, len(rules), deadline, "clause_patterns", rules, passes=FEWEST_PASSES - 1)
+    few, passes = rules[:_JUDGED], FEWEST_PASSES - 1
+    n_done = done_in_time(parts, len(rules), deadline, "clause_patterns", few, passes=passes, n_judged=len(few))
     if not n_done:
         return rules, pruned_in_words(0, len(rules))
     some, late = rules[:n_done], rules[n_done:]
@@ -175,6 +187,14 @@ def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats, deadline: floa
         return short, ""
     whole = short.join(late)
     return whole.take(whole.clauses.first_of_equal()), pruned_in_words(n_done, len(rules))
+
+
+def _can_be_grouped(parts: Parts, n_rules: int, deadline: float | None) -> bool:
+    """Whether there is time to say which of the rules cover which rows."""
+    if deadline is None:
+        return True
+    n_rows = sum(parts.map("n_rows"))
+    return not is_late(deadline, n_rules * n_rows / _COVERED - _LATE)
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:

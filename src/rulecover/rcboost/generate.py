@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
+from rulecover.clock import cut_in_words
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns
 from rulecover.pool import RulePool, leaf_pool, rule_pool
@@ -23,7 +24,7 @@ from rulecover.setcover.master import LPState, Master, Relaxation
 from rulecover.setcover.near import NearMaster
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
-from rulecover.trees.tree import TreeEnsemble
+from rulecover.trees.tree import Leaves, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 
 T = TypeVar("T")
@@ -122,9 +123,13 @@ class RuleGeneration:
     grow
         Grows the first tree, if the pricing does: from a function of samples to a tree, and all samples. By default of
         all of them.
+    until
+        When the trees of a model must be read, by `time.perf_counter`; those that are not begun then are left out.
 
     Attributes
     ----------
+    unread
+        How many trees of a model were read at last, if there was no time for all, in words.
     generated
         All rules that ever entered.
     pool
@@ -138,6 +143,8 @@ class RuleGeneration:
         the pool are as they were. A tree that is being grown is not cut short.
     """
 
+    unread: str = ""
+
     def __init__(
         self,
         samples: Samples,
@@ -147,6 +154,7 @@ class RuleGeneration:
         *,
         seed: int = 0,
         grow: Callable[[Callable[[Samples], TreeEnsemble], Samples], TreeEnsemble] | None = None,
+        until: float | None = None,
     ) -> None:
         self._tree, self._recipe, self._seeds = tree, recipe, np.random.default_rng(seed)
         pricing: Any = recipe.pricing
@@ -154,7 +162,10 @@ class RuleGeneration:
         # Line 2: the leaves of the first tree are 𝒥*.
         first = self._first(grow or _of_all) if grows_first(pricing) else read_trees(tree)
         self._names = names(first)
-        self._begin(leaf_pool(self.samples, first, recipe.price, self._names).distinct())
+        pool = leaf_pool(self.samples, first, recipe.price, self._names, deadline=until)
+        n_read = len(np.unique(pool.source.tree)) if isinstance(pool.source, Leaves) else len(first.trees)
+        self._is_timed, self.unread = until is not None, cut_in_words(n_read, len(first.trees), "trees were read")
+        self._begin(pool.distinct())
         self.accumulated: Floats = self.samples.count  # line 1: λ̄, 1 for each sample unless it has a weight
 
     def _first(self, grow: Callable[[Callable[[Samples], TreeEnsemble], Samples], TreeEnsemble]) -> TreeEnsemble:
@@ -181,6 +192,8 @@ class RuleGeneration:
             relaxation = clock.timed("lp", self.solve)  # line 4: the duals λᵗ of RMP(𝒥*)
             duals = self._accumulate(relaxation)  # line 5: λ̄ + λᵗ
             proposed = clock.timed("pricing", partial(self._propose, duals))  # line 6: a tree weighted by λ̄
+            if isinstance(proposed, Proposal) and proposed.unread:
+                self.unread = proposed.unread
             priced = self._priced(proposed)
             reduced = self._reduced_costs(priced, relaxation)
             admitted = self._recipe.admit(reduced)  # line 7: 𝒥⁻
@@ -253,7 +266,8 @@ class RuleGeneration:
         if step is None:
             step = even_step(relaxation.objective, self.samples.count)
         accumulated = self.accumulated + step * relaxation.duals
-        return Duals(relaxation.duals, accumulated, price, np.inf if self.deadline is None else self.deadline)
+        deadline = np.inf if self.deadline is None else self.deadline
+        return Duals(relaxation.duals, accumulated, price, deadline, deadline if self._is_timed else np.inf)
 
     def _reduced_costs(self, pool: RulePool, relaxation: Relaxation) -> Floats:
         return reduced_costs(pool, relaxation.duals)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rulecover.data.columns import values_of
+from rulecover.data.columns import by_columns, values_of
 from rulecover.data.dates import date_text
 from rulecover.show.numbers import short_number
 from rulecover.typing import Floats, Ints
@@ -52,7 +52,7 @@ def strips(rules: RuleSet, X: Any, group: Ints | None = None) -> dict[str, Strip
     """
     group = np.zeros(X.shape[0], dtype=np.intp) if group is None else group
     made = {}
-    clauses = rules.clauses
+    clauses, X = rules.clauses, by_columns(X)
     for f in clauses.columns.tolist():
         mine = (clauses.feature == f) & (clauses.category < 0)
         bounds = np.concatenate([clauses.lower[mine], clauses.upper[mine]])

@@ -11,7 +11,7 @@ import pandas as pd
 import scipy.sparse
 
 from rulecover.data.categories import Categories, CategorySet
-from rulecover.data.columns import Columns, Levels, Whole, values_of
+from rulecover.data.columns import Columns, Levels, Whole, by_columns, values_of
 from rulecover.data.frames import check_kind, column, is_frame, is_unnamed, names_of
 from rulecover.exceptions import MismatchedDataError, RuleTextError
 from rulecover.rules.clauses import Clauses
@@ -561,6 +561,7 @@ class RuleSet(Printed):
         meant = self.clauses
         lower, upper, missing = meant.lower.copy(), meant.upper.copy(), meant.missing.copy()
         whole: Whole = {}
+        X = by_columns(X)
         for f in meant.columns.tolist():
             mine = np.flatnonzero(meant.feature == f)
             bounds = np.concatenate([lower[mine], upper[mine]])

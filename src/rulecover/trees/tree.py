@@ -140,15 +140,15 @@ class TreeEnsemble:
 
     def take(self, trees: Ints) -> TreeEnsemble:
         """Some of the trees."""
-        first = self.prepare_first if np.array_equal(trees, np.arange(len(trees))) else None
+        first = self.prepare_first if len(trees) else None
         return replace(
             self,
             trees=tuple(self.trees[tree] for tree in trees),
             routes=tuple(self.routes[tree] for tree in trees),
             output=None if self.output is None else self.output[trees],
             weight=None if self.weight is None else self.weight[trees],
-            prepare=self.prepare if first is None else partial(first, len(trees)),
-            prepare_first=first,
+            prepare=self.prepare if first is None else partial(first, int(np.max(trees)) + 1),
+            prepare_first=first if np.array_equal(trees, np.arange(len(trees))) else None,
         )
 
     def prepared_in_time(self, X: Any, deadline: float | None) -> tuple[TreeEnsemble, Any]:

@@ -37,12 +37,15 @@ class Duals:
         What a rule costs, for oracles that look for reduced costs.
     deadline
         When the time of RCBoost is up, by `time.perf_counter`, for oracles that can end early.
+    read_by
+        The same for the trees of a model, all of which are read where a run may go on from a checkpoint.
     """
 
     current: Floats
     accumulated: Floats
     price: Price = field(default_factory=lambda: Price(Gini()))
     deadline: float = math.inf
+    read_by: float = math.inf
 
 
 class Pricing(Protocol):

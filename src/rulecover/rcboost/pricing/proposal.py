@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,15 +19,18 @@ class Proposal:
     rules
         The leaves of an ensemble, or rules as they are.
     least_reduced_cost
-        No rule of the oracle's rule space has a lower reduced cost.
+        No rule of the oracle's rule space has a lower reduced cost; minus infinity if that is not known.
+    unread
+        What part of the rule space there was no time for, in words.
     """
 
     rules: TreeEnsemble | RuleSet
     least_reduced_cost: float
+    unread: str = ""
 
     def bound(self, objective: float) -> float:
         """A bound from below on the LP over the pool and the whole rule space, from the optimum over the pool."""
-        return farley_bound(objective, self.least_reduced_cost)
+        return math.nan if self.least_reduced_cost == -math.inf else farley_bound(objective, self.least_reduced_cost)
 
 
 def farley_bound(objective: float, least_reduced_cost: float) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -313,14 +314,23 @@ _KNOWN: dict[type, Callable[[Any, list[Origin]], Origins]] = {
 
 def _with_all_labels(origins: list[Origin]) -> list[Origin]:
     """The same, every column of categories with all labels that any encoder knows of it."""
-    labels: dict[int, dict[Any, None]] = {}
+    of_column: dict[int, list[CategoryOrigin]] = {}
     for origin in origins:
         if isinstance(origin, CategoryOrigin):
-            labels.setdefault(origin.feature, {}).update(dict.fromkeys(origin.labels))
-    return [_relabelled(o, tuple(labels[o.feature])) if isinstance(o, CategoryOrigin) else o for o in origins]
+            of_column.setdefault(origin.feature, []).append(origin)
+    labels = {f: _labels_of_all(same) for f, same in of_column.items()}
+    return [_relabelled(o, labels[o.feature]) if isinstance(o, CategoryOrigin) else o for o in origins]
+
+
+def _labels_of_all(origins: list[CategoryOrigin]) -> tuple[Any, ...]:
+    """The labels of all origins; most of them, those of one encoder, have the very same ones."""
+    different = {id(origin.labels): origin.labels for origin in origins}
+    return next(iter(different.values())) if len(different) == 1 else tuple(dict.fromkeys(chain(*different.values())))
 
 
 def _relabelled(origin: CategoryOrigin, labels: tuple[Any, ...]) -> CategoryOrigin:
+    if origin.labels is labels:
+        return origin
     known = dict(zip(origin.labels, origin.values.tolist(), strict=True))
     other = np.nan if origin.unseen is None else origin.unseen
     return replace(origin, labels=labels, values=np.array([known.get(label, other) for label in labels]))
