@@ -14,11 +14,19 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 
-from rulecover import MIRCOClassifier, MIRCORegressor, RulePathClassifier, RulePathRegressor, open_table
+from rulecover import (
+    MIRCOClassifier,
+    MIRCORegressor,
+    RulePathClassifier,
+    RulePathRegressor,
+    open_table,
+    read_trees,
+)
 from rulecover.estimators.in_time import fitted_to_groups
 from rulecover.exceptions import CutShortWarning
+from rulecover.partitions import mirco
 from rulecover.partitions.mirco import Grouped
-from rulecover.partitions.parts import LocalParts, done_in_time
+from rulecover.partitions.parts import LocalParts, done_in_time, trees_to_choose_from
 from rulecover.partitions.path import FitInParts
 from rulecover.partitions.table import TableInBlocks
 from rulecover.setcover import Status
@@ -81,6 +89,28 @@ def test_a_cover_that_is_late_is_one_of_all_rows_all_the_same(prune):
     assert covered.sum(axis=1).min() >= 1 and cover.rules_.evidence.support.sum() >= len(frame)
     assert cover.certificate_.status == Status.TIME_LIMIT and cover.certificate_.n_uncovered == 0
     assert cover.provenance_.data.rows == len(frame)
+
+
+@pytest.mark.parametrize("prune", [True, False])
+def test_rules_that_there_is_no_time_to_group_rows_by_are_neither_pruned_nor_weighed(prune, monkeypatch):
+    monkeypatch.setattr(mirco, "_COVERED", 1e-3)
+    frame = drawn_frame()[[*NAMES, "y"]]
+    forest = FrozenEstimator(clone(FOREST).fit(frame[NAMES], frame["y"]))
+    with pytest.warns(CutShortWarning, match="0 of .* rules were pruned and " * prune + "votes were not fitted"):
+        cover = MIRCOClassifier(forest, prune=prune, time_limit=GENEROUS, random_state=0).fit(table_of(frame))
+    assert cover.rules_.apply(frame[NAMES].to_numpy()).sum(axis=1).min() >= 1
+    assert cover.score(frame[NAMES], frame["y"]) > 0.7
+
+
+def test_of_trees_with_thousands_of_leaves_few_are_chosen_from():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6000, 3)), rng.normal(size=6000)
+    deep = read_trees(RandomForestRegressor(10, random_state=0).fit(X, y))
+    shallow = read_trees(RandomForestRegressor(10, max_depth=3, random_state=0).fit(X, y))
+    assert trees_to_choose_from(deep, None) == 10
+    assert trees_to_choose_from(deep, time.perf_counter() - 1) == 0
+    assert 0 < trees_to_choose_from(deep, time.perf_counter() + 1) < 10
+    assert trees_to_choose_from(shallow, time.perf_counter() + 1) > 10_000
 
 
 def test_a_table_that_is_slow_to_read_leaves_time_for_few_trees():

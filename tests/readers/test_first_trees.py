@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingCl
 from sklearn.frozen import FrozenEstimator
 from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier
 
-from rulecover import MIRCOClassifier, RulePathClassifier, read_trees
+from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, read_trees
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.exceptions import CutShortWarning
 from rulecover.trees import tree as trees
@@ -94,6 +96,25 @@ def test_rows_that_all_trees_would_be_late_for_are_sent_through_the_first_ones(
     np.testing.assert_array_equal(late.routes[0](rows), whole.routes[0](whole.prepare(X)))
     for deadline in (None, time.perf_counter() + 1e6):
         assert whole.prepared_in_time(X, deadline)[0] is whole
+
+
+def test_boosting_from_a_model_says_how_many_trees_were_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = data()
+    source = FrozenEstimator(lightgbm(100).fit(X, y))
+    free = RCBoostClassifier(source, max_rmp_calls=2, random_state=0).fit(X, y)
+    monkeypatch.setattr(trees, "_TINY", 10.0)  # so long take a few rows through all trees
+
+    with pytest.warns(CutShortWarning, match="time_limit is 100 s: 3[0-9] of 300 trees were read") as caught:
+        model = RCBoostClassifier(source, max_rmp_calls=2, time_limit=100, random_state=0).fit(X, y)
+    assert sum("trees were read" in str(each.message) for each in caught) == 1
+    assert len(model.history_) == len(free.history_) and np.isnan(model.history_["bound"][1:]).all()
+    assert model.score(X, y) > 0.5
+    # what goes on must be the same whatever the time, so that all trees are read
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        kept = RCBoostClassifier(source, max_rmp_calls=2, time_limit=1000, random_state=0, checkpoint=tmp_path / "kept")
+        kept.fit(X, y)
+    assert not caught and kept.rules_ == free.rules_
 
 
 @pytest.mark.parametrize("kind", [MIRCOClassifier, RulePathClassifier])
