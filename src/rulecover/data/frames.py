@@ -24,6 +24,11 @@ MISSING = "(missing)"
 ZERO = float(np.float32(1e-35))
 
 
+def in_native_order(X: Any) -> Any:
+    """Rows in the byte order of the machine; some libraries take an array in another one for other numbers."""
+    return X.astype(X.dtype.newbyteorder("=")) if isinstance(X, np.ndarray) and not X.dtype.isnative else X
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame; a lazy one, which has no rows yet, is refused."""
     if isinstance(X, np.ndarray):  # most are, and the questions below take a while

@@ -24,6 +24,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from rulecover.data.frames import in_native_order
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.other_target import CentredRegressor
@@ -83,7 +84,7 @@ class AskedModel:
         return shares[:, np.argsort(self.model.classes_)]
 
     def _answer(self, ask: Callable[[Any], Any], X: Any) -> Array:
-        rows = self.as_seen(X)
+        rows = in_native_order(self.as_seen(X))
         try:
             with parallel_config("sequential"):
                 return np.asarray(ask(rows))

@@ -27,6 +27,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
 from rulecover.data.encoder import LeftOut, TableEncoder, as_in_whole
+from rulecover.data.frames import in_native_order
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.booster import NOT_TRAINED_AGAIN, as_estimator, is_booster, is_file
 from rulecover.estimators.checks import check_width, sample_weights
@@ -263,7 +264,7 @@ def _put_together(value: Any) -> Any:
 
 def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     """Trains the estimator on the data or takes it as it is, and reads its trees once."""
-    X, y = given.X, given.y
+    X, y = in_native_order(given.X), given.y
     weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
     with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
         model, cut, trained_on = train(estimator, X, y, weight, recipe)

@@ -33,6 +33,8 @@ _GROWN: dict[str, Callable[[RulePool], Any]] = {"classes": GrownTree.of, "number
 
 #: Seconds that the LP over the first tree may take if time is up: enough for a million rows.
 _FIRST_SOLVE = 1.0
+#: By what part duals may fall short of the cost: LPs are solved to a millionth.
+_LOST = 1e-5
 
 
 class ChangingVote:
@@ -165,10 +167,10 @@ def boost(
 def boosted(run: BoostRun, *, over: bool = True) -> Boosted:
     """What the run has found, once the LP over its last pool is solved; of one that is not over nothing is optimal."""
     pools = run.pools
-    z, objective, bound = _last_solve(run, pools)
+    z, objective, bound, status = _last_solve(run, pools)
     shares = [done.z for done in run.rounds[: len(pools) - 1]] + [z]
     history = _history(run.rounds)
-    status = Status.OPTIMAL if over and bound == objective else Status.TIME_LIMIT
+    status = status if over else Status.TIME_LIMIT
     seconds = history["seconds_lp"].sum()
     return Boosted(
         run.generation.shown(run.generation.generated.written(np.arange(len(z)))),
@@ -178,7 +180,7 @@ def boosted(run: BoostRun, *, over: bool = True) -> Boosted:
     )
 
 
-def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float]:
+def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float, Status]:
     """The optimum over the last of these pools: the shares of the rules generated until then, objective and bound.
 
     If time is up, the last shares there are: of the rules before the last call. All rules of the first tree, if there
@@ -198,13 +200,18 @@ def _last_solve(run: BoostRun, pools: list[Ints]) -> tuple[Floats, float, float]
         if not run.rounds:
             cost, z[pool] = generation.generated.evidence.cost[pool], 1.0
             # Every row needs a rule, and shares of rules that add up to one cost at least as much as the cheapest.
-            return z, float(cost.sum()), float(cost.min())
+            return z, float(cost.sum()), float(cost.min()), Status.TIME_LIMIT
         before = run.rounds[max(0, len(pools) - 2)]
         z[: len(before.z)] = before.z
         objective = float(generation.generated.evidence.cost[: len(z)] @ z)
-        return z, objective, farley_bound(before.objective, before.most_negative)
+        return z, objective, farley_bound(before.objective, before.most_negative), Status.TIME_LIMIT
     z[pool] = relaxation.z
-    return z, relaxation.objective, relaxation.objective
+    cost = generation.generated.evidence.cost[pool]
+    objective = float(cost @ relaxation.z)
+    if relaxation.objective >= (1.0 - _LOST) * objective:
+        return z, relaxation.objective, relaxation.objective, Status.OPTIMAL
+    # Where costs are very far apart, the LP loses the duals in rounding; what they prove holds all the same.
+    return z, objective, max(relaxation.objective, float(cost.min())), Status.FEASIBLE
 
 
 def _history(rounds: list[Round]) -> pd.DataFrame:
