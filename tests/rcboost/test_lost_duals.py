@@ -1,4 +1,4 @@
-"""Costs that are too far apart for the LP, which loses its duals in rounding: what is certified is true all the same."""
+"""Costs that are too far apart for the LP, which loses its duals in rounding: what is certified is true anyway."""
 
 from __future__ import annotations
 
