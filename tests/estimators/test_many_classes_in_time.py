@@ -16,7 +16,7 @@ from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, RandomForestClassifier, VotingClassifier
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 - without it there is no HalvingRandomSearchCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, HalvingRandomSearchCV, KFold, LeaveOneOut, RandomizedSearchCV
