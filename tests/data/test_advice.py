@@ -306,3 +306,34 @@ def test_a_target_that_numbers_the_rows_is_named() -> None:
     (said,) = advice.id_target("customer_id", np.arange(100))
     assert "the target 'customer_id' looks like an id, which rules cannot predict" in str(said)
     assert advice.id_target("kind", np.arange(100) % 3) == []
+
+
+def test_columns_that_differ_in_one_row_do_not_say_the_same() -> None:
+    rng = np.random.default_rng(0)
+    one = (rng.random(5000) < 0.3).astype(float)
+    other = one.copy()
+    other[2501] = 1.0 - other[2501]  # a row that a glance does not see
+
+    assert duplicates(np.column_stack([one, other]), ["a", "b"]) == []
+    assert len(duplicates(np.column_stack([one, 1.0 - one]), ["a", "b"])) == 1
+
+
+@given(
+    n_rows=st.integers(1, 600),
+    n_different=st.integers(1, 600),
+    span=st.sampled_from([1, 3, 1000]),
+    name=st.sampled_from(["x", "customer_id", "year"]),
+    seed=st.integers(0, 100),
+)
+def test_an_id_is_found_as_by_looking_at_all_rows(
+    n_rows: int, n_different: int, span: int, name: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    numbers = span * np.resize(rng.permutation(n_different), n_rows).astype(float)
+
+    different = len(set(numbers.tolist()))
+    pairs = n_rows**2 / (2.0 * (numbers.max() - numbers.min() + 1.0))
+    by_chance = different == n_rows and pairs >= 10
+    expected = n_rows >= 20 and name != "year" and (2 * different >= n_rows if name == "customer_id" else by_chance)
+
+    assert looks_like_id(name, numbers) == expected

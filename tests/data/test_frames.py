@@ -9,6 +9,8 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
@@ -25,6 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RuleSet, RuleTransformer, explain, linear_rules
+from rulecover.data.frames import UNSEEN, codes
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
 from rulecover.export import from_json, to_json
 
@@ -381,3 +384,31 @@ def test_dates_of_a_time_zone_are_read_by_their_own_clock_in_every_library(libra
     assert model.predict(library(frame)).tolist() == model.predict(frame).tolist()
     assert from_json(to_json(model)).predict(library(frame)).tolist() == model.predict(frame).tolist()
     assert MIRCOClassifier(DecisionTreeClassifier(random_state=0)).fit(library(frame), weekend).rules_ == model.rules_
+
+
+VALUES = st.sampled_from(["a", "b", "", "1", 1, 1.0, True, 0, 2.5, -1, None, np.nan, pd.NA, pd.NaT])
+
+
+@given(values=st.lists(VALUES, max_size=12), labels=st.lists(st.sampled_from(["a", "1", 1, 2.5, 0]), unique=True))
+def test_codes_are_the_places_of_values_among_labels(values: list[Any], labels: list[Any]) -> None:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+
+    expected = [np.nan if pd.isna(v) else float(labels.index(v)) if v in labels else UNSEEN for v in values]
+
+    np.testing.assert_array_equal(codes(column, tuple(labels)), expected)
+    np.testing.assert_array_equal(codes(pd.Series(column, dtype=object), tuple(labels)), expected)
+
+
+@pytest.mark.parametrize("kind", [object, "string", "category"])
+def test_columns_of_texts_of_every_type_have_the_same_codes(kind: Any) -> None:
+    column = pd.Series(["b", None, "z", "a"], dtype=kind, index=[3, 3, 1, 0])
+
+    np.testing.assert_array_equal(codes(column, ("a", "b")), [1, np.nan, UNSEEN, 0])
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean"])
+def test_columns_of_numbers_that_may_be_missing_have_codes(kind: Any) -> None:
+    column = pd.Series([1, None, 0], dtype=kind)
+
+    np.testing.assert_array_equal(codes(column, (1, 2)), [0, np.nan, UNSEEN])

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from rulecover.data.written_numbers import Mixed, Notation, Undecided, is_code, marks_among, recognise
+from rulecover.data import written_numbers
+from rulecover.data.written_numbers import THOUSANDS, Mixed, Notation, Undecided, is_code, marks_among, recognise
 
 MARKS = [(".", ","), (".", " "), (".", "'"), (".", ""), (",", "."), (",", " "), (",", "'"), (",", "")]
 UNITS = ["", "%", "$", "€", "£", "EUR", "CHF", "US$", "kr"]
@@ -238,3 +241,50 @@ def test_a_mark_is_a_missing_number_in_its_notation() -> None:
 
     assert np.isnan(notation.read(["-"])).all() and notation.is_missing(" - ")
     assert not notation.is_missing("--") and not Notation().is_missing("-")
+
+
+CELLS = st.from_regex(
+    r"[-(]?[$€]? ?[0-9]{0,4}([.,' ]?[0-9]{1,3}){0,3}[.,]?[0-9]{0,2} ?[%$€]?\)?(e[0-9])?", fullmatch=True
+)
+
+
+def of_other_digits(text: str, digits: Random) -> str:
+    """A text that differs in its digits, zeros among them."""
+    return re.sub("[0-9]", lambda _: digits.choice("0001259"), text)
+
+
+@given(
+    st.lists(CELLS | st.sampled_from(["0", "$0", "0.00 €", "123", "٣", "-", "x"]), min_size=1, max_size=4),
+    st.randoms(use_true_random=False),
+)
+@example(["$5", "$0", "€0"], Random(0))  # a zero needs no unit
+@example(["1,234", "0,000"], Random(0))  # groups do not begin with zeros
+@example(["123", "045"], Random(0))  # a code
+def test_a_text_of_each_shape_says_how_all_are_written(texts: list[str], digits: Random) -> None:
+    texts = [*texts, *(of_other_digits(text, digits) for text in texts)]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(written_numbers, "of_each_shape", iter)  # each text by itself
+        expected = recognise(texts)
+
+    assert recognise(texts) == expected
+    assert not isinstance(expected, Undecided) or recognise(texts).text == expected.text
+
+
+@given(
+    texts=st.lists(CELLS | st.sampled_from(["٣٤", "1\u00a0234", "-0", "x", "-"]), min_size=1, max_size=8),
+    decimal=st.sampled_from(".,"),
+    thousands=st.sampled_from(["", *THOUSANDS]),
+    unit=st.sampled_from(["", "$", "€", "%"]),
+    digits=st.randoms(use_true_random=False),
+)
+@example(["123"], ".", ",", "", Random(0))
+def test_many_texts_of_one_shape_are_read_as_each_by_itself(texts, decimal, thousands, unit, digits: Random) -> None:
+    assume(thousands != decimal)
+    notation = Notation(decimal, thousands, unit, missing=("-",))
+    many = [of_other_digits(text, digits) for text in texts for _ in range(80)]
+
+    read = notation.read(many)
+
+    one_by_one = [notation.read([text])[0] for text in many]
+    np.testing.assert_array_equal(read, one_by_one)
+    np.testing.assert_array_equal(np.signbit(read), np.signbit(one_by_one))

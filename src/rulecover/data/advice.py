@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from rulecover.typing import Array, Bools, Floats, Ints
 
 #: In a smaller table anything can happen by chance.
 FEWEST_ROWS = 20
+#: How many rows say of most columns that they are not ids.
+_GLANCE = 200
 
 #: Numbers are taken for ids where this many pairs should be equal, were they drawn at random, and none is.
 _EQUAL_PAIRS = 10
@@ -104,9 +107,10 @@ def looks_like_id(name: str, values: Any) -> bool:
     >>> looks_like_id("x", numbers), looks_like_id("x", numbers % 7), looks_like_id("year", numbers)
     (True, False, False)
     """
-    first = np.asarray(values[:FEWEST_ROWS], dtype=np.float64)
-    if not _are_whole(first[~np.isnan(first)]):  # a glance that spares most columns the rest
-        return False
+    first = np.asarray(values[:_GLANCE], dtype=np.float64)
+    first = first[~np.isnan(first)]
+    if not _are_whole(first) or (len(np.unique(first)) < len(first) and not _IDS.search(name)):
+        return False  # a glance that spares most columns the rest
     known = np.asarray(values, dtype=np.float64)
     known = known[~np.isnan(known)]
     if len(known) < FEWEST_ROWS or _TIMES.search(name) or not _are_whole(known):
@@ -156,9 +160,11 @@ def duplicates(X: Any, names: Sequence[str], among: Sequence[int] | None = None)
     """
     found, places = [], _places(X, among)
     some = X[np.unique(np.linspace(0, len(X) - 1, min(len(X), 16)).astype(int))]
+    parts = cache(lambda f: hash(np.packbits(_parted(X[:, f])).tobytes()))
     for f in places:
-        others = np.flatnonzero(_may_say_the_same(some, f))
-        twin = next((int(g) for g in others if g < f and _say_the_same(X[:, g], X[:, f])), None)
+        others = (g for g in np.flatnonzero(_may_say_the_same(some, f)).tolist() if g < f)
+        alike = (g for g in others if parts(g) == parts(f) and _say_the_same(X[:, g], X[:, f]))
+        twin = next(alike, None)
         if twin is not None and not _equal(X[:, f], X[0, f]).all():  # constants are another matter
             found.append((twin, f))
     return [_duplicate(X, names, one, other) for one, other in found[:_NAMED]]

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Number
 from typing import Any
 
@@ -201,11 +202,35 @@ def plain_name(category: Any) -> str:
     return short_number(category) if isinstance(category, float) else str(category)
 
 
+#: A table of all whole numbers up to the last code is worth making for so many of them to a value, and for a few.
+_WORTH, _FEW = 8, 1000
+
+
 def is_in(values: Array, codes: Array) -> Bools:
     """Which of the values are codes; the codes are sorted."""
     if not len(codes):
         return np.zeros(values.shape, dtype=bool)
+    if codes[0] >= 0 and codes[-1] < _WORTH * len(values) and (whole := _as_whole(codes)) is not None:
+        known = np.full(whole[-1] + 1, np.nan)
+        known[whole] = codes
+        return np.asarray(known.take(_truncated(values), mode="clip") == values)
     return np.asarray(codes.take(codes.searchsorted(values), mode="clip") == values)
+
+
+def _as_whole(codes: Array) -> Ints | None:
+    """Codes as whole numbers, if they are such."""
+    whole = codes.astype(np.intp)
+    return whole if (whole == codes).all() else None
+
+
+def _truncated(values: Array) -> Ints:
+    """Values without their fractions; any number for one that has no such."""
+    with np.errstate(invalid="ignore"):
+        return values.astype(np.intp)
+
+
+#: Up to so many places a table says whether each is a member of a set.
+_PLACES = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,17 +239,44 @@ class Lookup:
 
     codes: Floats
     members: Ints
+    n_places: int
 
     @classmethod
     def of(cls, sets: Sequence[Floats]) -> Lookup:
         codes = np.unique(np.concatenate(sets)) if sets else np.zeros(0)
-        members = [k * len(codes) + np.searchsorted(codes, each) for k, each in enumerate(sets)]
-        return cls(codes, np.concatenate(members) if members else np.zeros(0, dtype=np.intp))
+        width = len(codes) + 1  # the last place is that of values behind all codes
+        members = [k * width + np.searchsorted(codes, each) for k, each in enumerate(sets)]
+        return cls(codes, np.concatenate(members) if members else np.zeros(0, dtype=np.intp), len(sets) * width)
 
     def __call__(self, values: Floats, sets: Ints) -> Bools:
         """Whether each value is in the set of that number."""
-        member = sets * len(self.codes) + np.searchsorted(self.codes, values)
-        return is_in(values, self.codes) & is_in(member, self.members)
+        if not len(self.codes):
+            return np.zeros(values.shape, dtype=bool)
+        places = self._places
+        place = self.codes.searchsorted(values) if places is None else places.take(_truncated(values), mode="clip")
+        member = sets * (len(self.codes) + 1) + place
+        known = self.codes.take(place, mode="clip") == values
+        return np.asarray(known & (is_in(member, self.members) if self._table is None else self._table[member]))
+
+    @cached_property
+    def _places(self) -> Ints | None:
+        """The place among the codes of each whole number, any for one that is no code, if these are not too many."""
+        dense = self.codes[0] >= 0 and self.codes[-1] < _FEW + _WORTH * len(self.codes)
+        whole = _as_whole(self.codes) if dense else None
+        if whole is None:
+            return None
+        places = np.zeros(whole[-1] + 1, dtype=np.int32)
+        places[whole] = np.arange(len(whole))
+        return places
+
+    @cached_property
+    def _table(self) -> Bools | None:
+        """For each set and place whether it is a member, if these are not too many."""
+        if self.n_places > _PLACES:
+            return None
+        table = np.zeros(self.n_places, dtype=bool)
+        table[self.members] = True
+        return table
 
 
 def intersections(sets: Sequence[CategorySet], of: Ints, starts: Ints) -> tuple[Ints, tuple[CategorySet, ...]]:

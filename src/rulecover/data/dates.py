@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Number
 from typing import Any, Literal
@@ -27,6 +28,8 @@ WRITTEN_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _SECONDS = 86400
 #: From the year 1 to the year 9999.
 _WRITABLE = (-719162, 2932896)
+
+_EPOCH = np.datetime64(0, "D")
 
 #: How texts may write dates: the ISO standard, and other formats of which exactly one must fit all of them.
 ISO = "ISO8601"
@@ -128,7 +131,11 @@ class DatePart:
 
     def read(self, values: Array) -> Floats:
         """The part of each date, NaN where there is none."""
-        return part_of(moments(values, self.written, self.name), self.part)
+        return part_of(self.moments(values), self.part)
+
+    def moments(self, values: Array) -> Array:
+        """The dates in seconds."""
+        return moments(values, self.written, self.name)
 
 
 def moments(values: Any, written: str, name: str) -> Array:
@@ -221,13 +228,33 @@ def part_of(dates: Array, part: str) -> Floats:
     >>> part_of(np.array(["2024-02-29T12:00", "NaT"], dtype="datetime64[s]"), "days since 1970-01-01")
     array([19782.5,     nan])
     """
+    return next(parts_of(dates, [part]))
+
+
+def parts_of(dates: Array, parts: Iterable[str]) -> Iterator[Floats]:
+    """Parts of each date, one part after the other.
+
+    Those of the calendar are read once for each day between the first and the last, if dates are more than these.
+    """
+    missing = np.isnat(dates)
+    days = np.where(missing, _EPOCH, dates.astype("datetime64[D]"))
+    first, last = (days.min(), days.max()) if len(days) else (_EPOCH, _EPOCH)
+    all_days = np.arange(first, last + 1) if (last - first).astype(np.int64) < len(days) else None
+    place = None if all_days is None else (days - first).astype(np.intp)
+    for part in parts:
+        if part == DAYS:
+            values = dates.astype(np.int64) / _SECONDS
+        else:
+            values = _of_days(days, part) if all_days is None else _of_days(all_days, part)[place]
+        yield np.where(missing, np.nan, values) if missing.any() else values
+
+
+def _of_days(days: Array, part: str) -> Floats:
     numbers: Array
     if part == "year":
-        numbers = dates.astype("datetime64[Y]").astype(np.int64) + 1970
+        numbers = days.astype("datetime64[Y]").astype(np.int64) + 1970
     elif part == "month":
-        numbers = dates.astype("datetime64[M]").astype(np.int64) % 12 + 1
-    elif part == "weekday":
-        numbers = (dates.astype("datetime64[D]").astype(np.int64) + 3) % 7 + 1
+        numbers = days.astype("datetime64[M]").astype(np.int64) % 12 + 1
     else:
-        numbers = dates.astype(np.int64) / 86400
-    return np.where(np.isnat(dates), np.nan, numbers.astype(np.float64))
+        numbers = (days.astype(np.int64) + 3) % 7 + 1
+    return numbers.astype(np.float64)

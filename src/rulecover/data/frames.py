@@ -121,15 +121,16 @@ def category_columns(X: Any) -> dict[int, tuple[Any, ...]]:
     return {f: tuple(kind.categories.tolist()) for f, kind in kinds if isinstance(kind, pd.CategoricalDtype)}
 
 
-def numbers(values: Array, name: str, labels: Sequence[Any] | None = None, notation: Notation | None = None) -> Floats:
+def numbers(values: Any, name: str, labels: Sequence[Any] | None = None, notation: Notation | None = None) -> Floats:
     """A column as float64: the codes of its categories where they are known, else its numbers, as they are written."""
     if labels is not None:
         return codes(values, labels)
-    if notation is not None and np.asarray(values).dtype.kind not in "biuf":
+    values = np.asarray(values)
+    if notation is not None and values.dtype.kind not in "biuf":
         values = _read_texts(values, notation)
-    check_kind(np.asarray(values).dtype, f"column {name!r}")
-    plain = np.asarray(values).dtype.kind in "biuf"  # in texts, numpy takes "1_000" for a number
-    return np.asarray(values).astype(np.float64) if plain else _numbers_of_objects(values, name)
+    check_kind(values.dtype, f"column {name!r}")
+    plain = values.dtype.kind in "biuf"  # in texts, numpy takes "1_000" for a number
+    return values.astype(np.float64) if plain else _numbers_of_objects(values, name)
 
 
 def check_kind(kind: Any, what: str) -> None:
@@ -156,12 +157,15 @@ def _numbers_of_objects(values: Array, name: str) -> Floats:
 def _read_texts(values: Array, notation: Notation) -> Array:
     """The values with numbers in place of the texts that the notation reads; each distinct one is read once."""
     which, known = pd.factorize(np.asarray(values, dtype=object))
-    texts = [each for each in known if isinstance(each, str)]
-    read = dict(zip(texts, notation.read(texts).tolist(), strict=True))
-    read = {  # the others are named in an error
-        text: number for text, number in read.items() if notation.is_missing(text) or not np.isnan(number)
-    }
-    return np.asarray(np.array([*(read.get(each, each) for each in known), np.nan], dtype=object)[which])
+    texts = np.array([isinstance(each, str) for each in known], dtype=bool)
+    numbers = notation.read(known[texts])
+    unread = np.isnan(numbers)
+    unread[unread] = [not notation.is_missing(text) for text in known[texts][unread]]
+    if texts.all() and not unread.any():
+        return np.asarray(np.append(numbers, np.nan)[which])
+    read = np.append(known, np.nan)  # others are named in an error
+    read[:-1][np.flatnonzero(texts)[~unread]] = numbers[~unread]
+    return np.asarray(read[which])
 
 
 def missing_values() -> tuple[Any, ...]:
@@ -179,17 +183,19 @@ def kinds_of(values: Iterable[Any]) -> Ints:
     return np.array([place.get(type(value), 0) for value in values], dtype=np.intp)
 
 
-def codes(values: Array, labels: Sequence[Any]) -> Floats:
+def codes(values: Any, labels: Sequence[Any]) -> Floats:
     """The place of each value among the labels, NaN for a missing one, `UNSEEN` for any other.
+
+    Values are an array, or a column of pandas, of which no array is made.
 
     >>> codes(np.array(["b", None, "z", "a"], dtype=object), ("a", "b"))
     array([ 1., nan, -1.,  0.])
     """
     if hasattr(labels, "codes"):  # labels that are known only by a hash
-        return np.asarray(labels.codes(values))
-    found = np.asarray(_index(labels).get_indexer(_index(values)), dtype=np.float64)
-    found[pd.isna(values)] = np.nan
-    return found
+        return np.asarray(labels.codes(np.asarray(values)))
+    which, known = pd.factorize(values if isinstance(values, pd.Series) else np.asarray(values, dtype=object))
+    places = _index(labels).get_indexer(_index(known))
+    return np.asarray(np.append(places, np.nan)[which], dtype=np.float64)  # what is missing is in place -1
 
 
 def _index(values: Any) -> pd.Index:

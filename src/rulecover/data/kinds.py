@@ -98,10 +98,17 @@ def odd_text(column: Any) -> OddText | None:
     """The texts in a column that holds numbers, too; the index of the column holds the numbers of its rows."""
     if not is_text(column) or pd.api.types.is_bool_dtype(column):
         return None
-    known = column.dropna().astype(object).map(str)  # bytes as Python writes them: they may be no text
-    numbers = pd.to_numeric(known, errors="coerce").to_numpy(dtype=np.float64)
+    known = _texts(column)
+    which, texts = pd.factorize(known)
+    numbers = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").to_numpy(dtype=np.float64)
     odd = np.isnan(numbers)
-    return _odd(known, odd, numbers[~odd]) if 0 < odd.sum() < len(known) else None
+    return _odd(known, odd[which], numbers[which[~odd[which]]]) if odd.any() and not odd.all() else None
+
+
+def _texts(column: Any) -> Any:
+    """The cells that are not missing, as texts; bytes as Python writes them, since they may be none."""
+    known = column.dropna()
+    return known.astype(object) if isinstance(known.dtype, pd.StringDtype) else known.astype(object).map(str)
 
 
 def rare_odd_text(column: Any) -> OddText | None:
@@ -114,8 +121,9 @@ def _odd_among_dates(column: Any) -> OddText | None:
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.infer_dtype(column, skipna=True) != "string":
         return None
     known = column.dropna().astype(object)
-    dates = known.isin(dates_among(known.unique().tolist()))
-    return _odd(known, ~dates, known[dates].to_numpy(), "dates") if dates.any() and not dates.all() else None
+    which, texts = pd.factorize(known)
+    dates = texts.isin(dates_among(texts.tolist()))
+    return _odd(known, ~dates[which], known.to_numpy()[dates[which]], "dates") if 0 < dates.sum() < len(dates) else None
 
 
 def _odd(known: Any, odd: Any, others: Any, among: str = "numbers") -> OddText:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
@@ -39,6 +39,12 @@ _CELL = re.compile(
 
 #: What people write in a column of numbers where one is missing; signs such as + may be levels, and are left out.
 _MARK = re.compile(r"[-\u2010-\u2015\u2212]{1,3}|[.\u00b7*:/_]{1,3}|\u2026")
+
+
+#: Fewer texts of one shape are read one by one.
+_MANY = 16
+#: All digits but zero are alike where only the shape of a text matters.
+_ONES = str.maketrans("23456789", "11111111")
 
 
 @dataclass(frozen=True)
@@ -90,15 +96,44 @@ class Notation:
 
     def read(self, texts: Iterable[str]) -> Floats:
         """The numbers; NaN where a text is none in this notation. Units and marks of thousands may be absent."""
-        return np.array([self._number(text) for text in texts], dtype=np.float64)
+        texts = list(texts)
+        out = np.empty(len(texts))
+        by_shape: dict[tuple[str, int], list[int]] = {}
+        for place, text in enumerate(texts):
+            by_shape.setdefault(_shape(text), []).append(place)
+        for places in by_shape.values():
+            out[places] = self._read_alike([texts[place] for place in places])
+        return out
+
+    def _read_alike(self, texts: list[str]) -> Floats:
+        """The numbers of texts of one shape: in each of them the same characters make the number."""
+        first = self._number(texts[0])
+        if np.isnan(first):
+            return np.full(len(texts), np.nan)
+        text = texts[0].strip()
+        found, mark = _CELL.fullmatch(text), self._mark(_parsed(text))
+        assert found is not None and mark is not None
+        if len(texts) < _MANY or not found["digits"].isascii():  # or digits of other scripts
+            return np.array([self._number(each) for each in texts])
+        begin = texts[0].index(text) + found.start("digits")
+        kept = [begin + k for k, each in enumerate(found["digits"]) if not re.fullmatch(THOUSANDS[mark], each)]
+        characters = np.array(texts).view(np.uint32).reshape(len(texts), -1)[:, kept]
+        characters[characters == ord(self.decimal)] = ord(".")
+        numbers: Floats = np.ascontiguousarray(characters).view(f"U{len(kept)}")[:, 0].astype(np.float64)
+        return -numbers if np.signbit(first) else numbers
 
     def _number(self, text: str) -> float:
         cell = _parsed(text)
+        mark = self._mark(cell)
+        value = None if cell is None or mark is None else _value(cell, self.decimal, mark)
+        return np.nan if value is None else value
+
+    def _mark(self, cell: _WrittenNumber | None) -> str | None:
+        """The mark between thousands by which a cell can be read."""
         if cell is None or cell.unit not in ("", self.unit):
-            return np.nan
+            return None
         marks = [self.thousands] if self.thousands else [mark for mark in THOUSANDS if mark != self.decimal]
-        known = (_value(cell, self.decimal, mark) for mark in marks)
-        return next((value for value in known if value is not None), np.nan)
+        return next((mark for mark in marks if _value(cell, self.decimal, mark) is not None), None)
 
 
 @dataclass(frozen=True)
@@ -163,6 +198,7 @@ def recognise(
     >>> recognise(["01234", "90210"]) is None  # codes, not numbers
     True
     """
+    texts = list(of_each_shape(texts))
     cells = _all(_parsed, texts)
     if all(cell.in_parentheses for cell in cells):  # these number something, or there are none at all
         return None
@@ -204,7 +240,8 @@ def marks_among(texts: Iterable[str]) -> tuple[str, ...]:
     """
     cells = {text.strip() for text in texts}
     marks = {cell for cell in cells if _MARK.fullmatch(cell)}
-    return tuple(sorted(marks)) if sum(_parsed(cell) is not None for cell in cells - marks) > 1 else ()
+    numbers = (cell for cell in cells - marks if _parsed(cell) is not None) if marks else iter(())
+    return tuple(sorted(marks)) if len(list(islice(numbers, 2))) == 2 else ()
 
 
 def odd_one_out(texts: Sequence[str]) -> str | None:
@@ -219,6 +256,28 @@ def odd_one_out(texts: Sequence[str]) -> str | None:
     odd = [text for text, cell in zip(texts, cells, strict=True) if cell is None]
     marked = any(cell is not None and (cell.unit or "," in cell.digits) for cell in cells)
     return odd[0] if odd and marked and 4 * len(odd) <= len(texts) - len(odd) else None
+
+
+def of_each_shape(texts: Iterable[str]) -> Iterator[str]:
+    """The first text of each shape: texts that differ in digits alone are numbers in the same notations.
+
+    Whether the first digits are zeros is a part of the shape: codes such as zip codes begin with one.
+
+    >>> list(of_each_shape(["$1,188", "$2,345", "$12", "$02", "free", "$13"]))
+    ['$1,188', '$12', '$02', 'free']
+    """
+    seen = set()
+    for text in texts:
+        shape = _shape(text)
+        if shape not in seen:
+            seen.add(shape)
+            yield text
+
+
+def _shape(text: str) -> tuple[str, int]:
+    """A text with zeros for all digits, and where the first is that is not a zero."""
+    flat = text.translate(_ONES)
+    return flat.replace("1", "0"), flat.find("1")
 
 
 def is_code(text: str) -> bool:

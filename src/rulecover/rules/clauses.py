@@ -281,7 +281,7 @@ class Clauses:
             values = mine[place]
             passed[:] = (values <= upper) & ((values > lower) | (lower == -np.inf)) | (missing & np.isnan(values))
             for c in np.flatnonzero(self.category >= 0).tolist():
-                OneOf(self.category_sets[self.category[c]])(values[c], passed[c : c + 1])
+                OneOf.of(self.category_sets[self.category[c]])(values[c], passed[c : c + 1])
                 passed[c] |= missing[c] & np.isnan(values[c])
         return out
 

@@ -39,11 +39,16 @@ class Bounds(NamedTuple):
 class OneOf(NamedTuple):
     """Writes which values (second axis) are in a set; NaN never is."""
 
-    categories: CategorySet
+    codes: Floats
+    others: bool
+
+    @classmethod
+    def of(cls, categories: CategorySet) -> OneOf:
+        return cls(np.array(categories.codes, dtype=np.float64), categories.others)
 
     def __call__(self, values: Floats, out: Bools) -> None:
-        found = is_in(values, np.array(self.categories.codes, dtype=np.float64))
-        out[0] = ~(found | np.isnan(values)) if self.categories.others else found
+        found = values == self.codes[0] if len(self.codes) == 1 else is_in(values, self.codes)
+        out[0] = ~(found | np.isnan(values)) if self.others else found
 
 
 class Comparison(NamedTuple):
@@ -98,7 +103,7 @@ class Comparisons:
         keys = np.column_stack([column[clause], side, bound.astype(np.float64), missing[clause]])
         distinct, number = np.unique(keys, axis=0, return_inverse=True)
         chosen = [
-            Comparison(int(column[c]), OneOf(each), missing[c : c + 1])
+            Comparison(int(column[c]), OneOf.of(each), missing[c : c + 1])
             for c, each in enumerate(sets)
             if each is not None
         ]
