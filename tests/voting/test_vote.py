@@ -70,6 +70,19 @@ def test_rows_in_several_blocks_are_predicted_as_in_one(fallback: str) -> None:
     np.testing.assert_array_equal(model.predict_proba(many), shares)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, 11, 300])
+def test_shares_of_a_row_alone_are_those_among_others(n_classes: int) -> None:
+    """Shares that a model gives are not rounded, so that their sum depends on the order."""
+    sums = np.asfortranarray(np.random.default_rng(0).dirichlet(np.ones(n_classes), size=50))
+    answer = Classes(np.arange(n_classes))
+
+    among_others = answer.probabilities(sums)
+
+    alone = [answer.probabilities(np.asfortranarray(row[None])) for row in sums]
+    np.testing.assert_array_equal(among_others, np.concatenate(alone))
+    np.testing.assert_allclose(answer.probabilities(7 * sums), sums)
+
+
 def vote_of(rules: RuleSet, **changed: np.ndarray) -> Vote:
     given = {"votes": np.array([[0.0, 1.0]]), "totals": np.array([1.0, 1.0])} | changed
     return Vote(rules, answer=Classes(np.array(["no", "yes"])), **given)

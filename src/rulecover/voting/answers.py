@@ -55,7 +55,8 @@ class Classes:
 
     def probabilities(self, sums: Floats) -> Floats:
         """The probability of each class, rows x classes."""
-        shares: Floats = sums / sums.sum(axis=1, keepdims=True)
+        total = sums.cumsum(axis=1)[:, -1:]  # class by class, also of one row alone
+        shares: Floats = sums / total
         return shares
 
     def sums_of(self, shares: Floats) -> Floats:
