@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -12,7 +14,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import RCBoostClassifier, explain, read_trees
-from rulecover.pool import _packed, rule_pool
+from rulecover.pool import _packed, neighbours, rule_pool
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
@@ -67,3 +69,15 @@ def test_a_boosted_pool_has_about_a_block_for_each_tree() -> None:
     model = RCBoostClassifier(pricing="tree", max_rmp_calls=10, random_state=0).fit(data.X, data.y)
     blocks = explain(model, data.X, data.y, method="cover").covering_problem(data.X, data.y).coverage.blocks
     assert len(blocks) <= 1 + model.n_rmp_calls_ < len(model.rules_) / 4
+
+
+def test_rows_are_sorted_for_trees_where_there_is_time_for_many() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    ensemble = read_trees(RandomForestClassifier(10, random_state=0).fit(X, X[:, 0] > 0))
+
+    now = time.perf_counter()
+    order = neighbours(ensemble, ensemble.prepare(X), now + 600)
+    assert order is not None
+    assert sorted(order.tolist()) == list(range(200))
+    assert neighbours(ensemble, ensemble.prepare(X), now) is None
+    np.testing.assert_array_equal(neighbours(ensemble, ensemble.prepare(X)), order)

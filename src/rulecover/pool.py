@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -26,6 +27,8 @@ from rulecover.typing import Array, Floats, Ints, UInts
 
 #: From this many trees on it pays to sort the rows before they are sent through.
 _MANY_TREES = 8
+#: One row in so many shows how long a tree takes.
+_ONE_IN = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +147,7 @@ def leaf_pool(
     deadline, by `time.perf_counter`, are left out, but for the first: its leaves cover every row.
     """
     ensemble, X = ensemble.prepared_in_time(samples.X, deadline)
-    order = neighbours(ensemble, X)
+    order = neighbours(ensemble, X, deadline)
     summands = samples.summands()
     if order is not None:
         X, summands = X[order], _at(order, summands)
@@ -216,14 +219,20 @@ def _pool_of(samples: Samples, rules: RuleSet, price: Price, covered: scipy.spar
     return RulePool(rules, coverage, priced(samples, rules, sums, price), samples.weight)
 
 
-def neighbours(ensemble: TreeEnsemble, X: Any) -> Ints | None:
+def neighbours(ensemble: TreeEnsemble, X: Any, deadline: float | None = None) -> Ints | None:
     """The rows sorted by their leaves in the first two trees; ``None`` where that would not pay.
 
     Rows that follow each other then take much the same way through every other tree, which makes compiled tree
-    code nearly twice as fast. It does not pay for few trees, nor where the leaves are known already.
+    code nearly twice as fast. It does not pay for few trees, nor where the leaves are known already, nor where a few
+    rows show that there is no time for many trees before the deadline, by `time.perf_counter`.
     """
     if len(ensemble.trees) < _MANY_TREES or not ensemble.keeps_columns:
         return None
+    if deadline is not None:
+        begin, few = time.perf_counter(), X[: max(1, X.shape[0] // _ONE_IN)]
+        ensemble.routes[0](few)
+        if is_late(deadline, (time.perf_counter() - begin) * _ONE_IN * _MANY_TREES):
+            return None
     key = np.zeros(1, dtype=np.int64)
     for route, tree in zip(ensemble.routes[:2], ensemble.trees, strict=False):
         key = key * len(tree.left) + route(X)
