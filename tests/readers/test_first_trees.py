@@ -12,8 +12,11 @@ import pytest
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier, LGBMRegressor
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, VotingClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from xgboost import XGBClassifier, XGBRegressor, XGBRFClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RulePathClassifier, read_trees
@@ -38,6 +41,11 @@ def xgboost(n: int = 7) -> Any:
     return XGBClassifier(n_estimators=n, max_depth=3, random_state=0, n_jobs=1)
 
 
+FRONT = make_column_transformer(
+    (OneHotEncoder(max_categories=30, handle_unknown="infrequent_if_exist", sparse_output=False), [2, 0]),
+    (make_pipeline(StandardScaler(), MinMaxScaler()), [1, 3]),
+    remainder="passthrough",
+)
 MODELS = {
     "XGBoost": xgboost(),
     "XGBoost, parallel trees": XGBClassifier(n_estimators=4, num_parallel_tree=3, max_depth=2, subsample=0.5),
@@ -55,6 +63,15 @@ MODELS = {
     "calibrated": CalibratedClassifierCV(xgboost(3), cv=2),
     "bagging": BaggingClassifier(lightgbm(3), n_estimators=3, max_features=0.6, random_state=0),
     "forest": RandomForestClassifier(5, max_depth=3, random_state=0),
+    "pipeline": make_pipeline(FRONT, RandomForestClassifier(9, max_depth=5, random_state=0)),
+    "pipeline, wide": make_pipeline(
+        OneHotEncoder(handle_unknown="ignore"), RandomForestClassifier(9, max_depth=9, random_state=0)
+    ),
+    "pipeline, LightGBM": make_pipeline(FRONT, lightgbm(5)),
+    "pipeline, XGBoost": make_pipeline(FRONT, xgboost()),
+    "voting of pipelines": VotingClassifier(
+        [("a", make_pipeline(FRONT, xgboost())), ("b", make_pipeline(StandardScaler(), lightgbm(5)))]
+    ),
 }
 
 
@@ -65,6 +82,8 @@ def test_rows_reach_the_same_leaves_through_the_first_trees(name: str) -> None:
     prepared = whole.prepare(X)
     n_trees = len(whole.trees)
 
+    for tree, route in zip(whole.trees, whole.routes, strict=True):
+        np.testing.assert_array_equal(route(prepared), tree.apply(X))
     for n in {1, 2, n_trees // 2, n_trees - 1, n_trees}:
         first = whole.take(np.arange(n))
         rows = first.prepare(X)
@@ -80,7 +99,9 @@ def test_rows_reach_the_same_leaves_through_the_first_trees(name: str) -> None:
     np.testing.assert_array_equal(others.routes[0](rows), whole.routes[-1](prepared))
 
 
-@pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost", "binned", "voting", "bagging"])
+@pytest.mark.parametrize(
+    "name", ["XGBoost", "LightGBM", "CatBoost", "binned", "voting", "bagging", "pipeline", "pipeline, XGBoost"]
+)
 def test_rows_that_all_trees_would_be_late_for_are_sent_through_the_first_ones(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

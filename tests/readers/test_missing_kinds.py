@@ -127,7 +127,9 @@ def our_leaf(ensemble: Any, row: pd.DataFrame) -> int | None:
     except (TypeError, ValueError):  # of the pipeline itself, which is asked for the columns that it makes
         return None if ensemble.columns.made else -1
     assert rule.sum() == 1
-    return int(ensemble.trees[0].leaves[rule.argmax()])
+    leaf = int(ensemble.trees[0].leaves[rule.argmax()])
+    assert ensemble.routes[0](ensemble.prepare(ensemble.matrix(row))).tolist() == [leaf]
+    return leaf
 
 
 @pytest.mark.slow
@@ -149,6 +151,20 @@ def test_rules_do_with_every_kind_of_missing_value_what_the_pipeline_does(n_mode
             met["refused" if ours is None else "answered"] += 1
             met["by us alone"] += ours is None and theirs is not None
     assert met["answered"] > 4 * n_models and met["refused"] > n_models / 4 > 5 * met["by us alone"]
+
+
+def test_an_indicator_marks_every_kind_that_its_imputer_fills() -> None:
+    X = np.array([[1.0], [2.0], [np.nan], [4.0]] * 10)
+    y = np.isnan(X[:, 0]).astype(int)
+    front = SimpleImputer(missing_values=pd.NA, strategy="most_frequent", add_indicator=True)
+    model = make_pipeline(front, DecisionTreeClassifier(max_features=1, max_depth=1, random_state=1)).fit(X, y)
+    odd = pd.DataFrame({"number": pd.Series([pd.NA, None, np.nan, pd.NaT, 2.0], dtype=object)})
+    ensemble = read_trees(model)
+
+    leaves = ensemble.trees[0].apply(ensemble.matrix(odd.to_numpy()))
+
+    assert model[-1].tree_.feature[0] == 1  # the indicator
+    np.testing.assert_array_equal(leaves, model[-1].apply(model[0].transform(odd.to_numpy())))
 
 
 @pytest.mark.parametrize("handle_unknown", ["error", "ignore"])

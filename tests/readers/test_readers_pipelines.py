@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -20,9 +25,12 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -36,9 +44,12 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn_models import leaves_of_hist, leaves_of_trees, random_rows, rows_at_thresholds, target
+from xgboost import XGBClassifier
 
-from rulecover import RuleSet, explain, read_trees
+from rulecover import MIRCOClassifier, RuleSet, TableEncoder, explain, read_trees
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
+from rulecover.export import from_json, to_json
+from rulecover.readers.sklearn import pipelines
 
 COLOURS = np.array(["red", "green", "blue", "dark, red", "rare"], dtype=object)
 
@@ -218,6 +229,49 @@ def test_rules_of_random_models_behind_pipelines_are_their_leaves(n_models: int)
     assert made < 0.02 * used  # words encoded as float32 and scaled then, and numbers taken for categories
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("settings", [{"_VALUES": 1, "_FEWEST": 7}, {"_WIDEST": 0}], ids=["few at a time", "too wide"])
+def test_rows_behind_pipelines_find_their_leaves_however_many_are_made_at_a_time(
+    settings: dict[str, int], n_models: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in settings.items():
+        monkeypatch.setattr(pipelines, name, value)
+    for seed in range(n_models // 4 + 1):
+        rng = np.random.default_rng(seed)
+        X = random_frame(rng)
+        model = trained(random_pipeline(rng), X, (X["rooms"] > 3).to_numpy() + (X["colour"] == "red").to_numpy())
+        ensemble = read_trees(model)
+        for rows in (X, probes(ensemble, accepted(ensemble, X), rng)):
+            if rows.empty:  # of a model without splits
+                continue
+            assert_rules_are_leaves(model, ensemble, accepted(ensemble, rows))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("booster", ["LightGBM", "XGBoost", "CatBoost"])
+def test_rows_are_sent_through_boosters_behind_pipelines_by_their_own_code(booster: str, n_models: int) -> None:
+    made = {
+        "LightGBM": LGBMClassifier(n_estimators=4, min_child_samples=3, verbose=-1, n_jobs=1),
+        "XGBoost": XGBClassifier(n_estimators=4, max_depth=4, n_jobs=1),
+        "CatBoost": CatBoostClassifier(iterations=4, depth=3, verbose=False, allow_writing_files=False),
+    }
+    for seed in range(n_models // 4 + 1):
+        rng = np.random.default_rng(seed)
+        X = random_frame(rng)
+        front = random_pipeline(rng)[0].set_params(sparse_threshold=0.0)
+        model = make_pipeline(front, made[booster]).fit(X, (X["rooms"] > 3).to_numpy() ^ (X["colour"] == "red"))
+        ensemble = read_trees(model)
+        for given in (X, probes(ensemble, accepted(ensemble, X), rng)):
+            if given.empty:  # a model without splits
+                continue
+            rows = ensemble.matrix(accepted(ensemble, given))
+            prepared = ensemble.prepare(rows)
+            assert "apply" not in [getattr(route, "__name__", "") for route in ensemble.routes]
+            for tree, route in zip(ensemble.trees, ensemble.routes, strict=True):
+                np.testing.assert_array_equal(route(prepared), tree.apply(rows))
+
+
 def test_an_encoder_of_codes_leaves_rules_on_the_words() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"size": rng.choice(["s", "m", "l"], 60), "colour": rng.choice(["red", "blue", "green"], 60)})
@@ -227,6 +281,20 @@ def test_an_encoder_of_codes_leaves_rules_on_the_words() -> None:
 
     assert ensemble.columns.made == ()
     assert ensemble.rules().to_text() == ["(colour ≠ red or missing)", "colour = red"]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+def test_rows_in_few_bits_are_filled_as_the_rules_say(kind: Any) -> None:
+    X = np.array([[np.nan]] * 50 + [[0.100000001]] * 50)
+    fill = SimpleImputer(strategy="constant", fill_value=0.1)
+    histograms = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=5)
+    ensemble = read_trees(make_pipeline(fill, histograms).fit(X, np.arange(100) // 50))
+
+    rows = ensemble.matrix(np.array([[np.nan], [0.5], [0.0]], dtype=kind))
+
+    leaves = ensemble.routes[0](ensemble.prepare(rows))
+    np.testing.assert_array_equal(leaves, ensemble.trees[0].apply(rows))
+    assert leaves[0] != leaves[1]
 
 
 def test_a_mark_of_missing_values_is_a_clause_on_the_column() -> None:
@@ -360,6 +428,75 @@ def test_members_with_pipelines_of_their_own_are_read_on_the_same_columns() -> N
         np.testing.assert_array_equal(ensemble.routes[k](prepared), leaves)
 
 
+@pytest.mark.parametrize("levels", [0, 3, 40])
+@pytest.mark.parametrize("kind", [RandomForestClassifier, HistGradientBoostingClassifier])
+def test_members_behind_encoders_of_dates_are_read_on_the_same_columns(levels: int, kind: Any) -> None:
+    rng = np.random.default_rng(levels)
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 300), unit="D")
+    table = pd.DataFrame({"size": rng.integers(0, 9, 300), "when": days})
+    if levels:
+        table["word"] = rng.choice([f"word {k}" for k in range(levels)], 300)
+    y = (days.month > 6) ^ (table["size"] > 4)
+    members = [(f"member {k}", make_pipeline(TableEncoder(), kind(random_state=k))) for k in range(2)]
+    vote = VotingClassifier(members, voting="soft").fit(table, y)
+
+    ensemble = read_trees(vote)
+
+    X = ensemble.matrix(table)
+    prepared = ensemble.prepare(X)
+    for tree, route in zip(ensemble.trees, ensemble.routes, strict=True):
+        np.testing.assert_array_equal(route(prepared), tree.apply(X))
+    if kind is RandomForestClassifier:
+        leaves = np.hstack([model[-1].apply(model[0].transform(table)) for model in vote.estimators_])
+        np.testing.assert_array_equal(np.column_stack([route(prepared) for route in ensemble.routes]), leaves)
+
+
+@pytest.mark.parametrize("refuses", [True, False])
+@pytest.mark.parametrize("kind", [OneHotEncoder, OrdinalEncoder])
+def test_an_encoder_is_asked_about_all_columns_at_once(
+    kind: Any, refuses: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({f"x{k}": rng.choice(["a", "b", "c", "d"], 200) for k in range(12)})
+    unknown = (
+        {"handle_unknown": "ignore"}
+        if kind is OneHotEncoder
+        else {
+            "handle_unknown": "use_encoded_value",
+            "unknown_value": -1,
+        }
+    )
+    encoder = kind() if refuses else kind(**unknown)
+    model = make_pipeline(encoder, DecisionTreeClassifier()).fit(table, (table["x0"] == "a") ^ (table["x1"] == "b"))
+    transform, asked = kind.transform, []
+    monkeypatch.setattr(kind, "transform", lambda self, X: asked.append(len(X)) or transform(self, X))
+
+    ensemble = read_trees(model)
+
+    assert asked == ([4] if refuses else [4, 5])
+    X = ensemble.matrix(table)
+    np.testing.assert_array_equal(ensemble.trees[0].apply(X), model[-1].apply(transform(model[0], table)))
+
+
+@pytest.mark.parametrize("then", [[], [StandardScaler(with_mean=False)]], ids=["alone", "scaled"])
+def test_a_column_of_many_levels_takes_no_memory_for_each_pair_of_them(then: list[Any]) -> None:
+    n_levels = 4000
+    table = pd.DataFrame({"word": [f"word {k}" for k in range(n_levels)] * 2, "size": np.arange(2.0 * n_levels) % 7})
+    y = table["word"].isin(["word 1", "word 7"]) ^ (table["size"] > 3)
+    model = make_pipeline(OneHotEncoder(), *then, DecisionTreeClassifier(random_state=0)).fit(table, y)
+
+    tracemalloc.start()
+    try:
+        ensemble = read_trees(model)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < n_levels**2  # a byte for each pair, which would be numbers of eight
+    X = ensemble.matrix(table)
+    np.testing.assert_array_equal(ensemble.trees[0].apply(X), leaves_by_the_model(model, table).ravel())
+
+
 def test_what_the_pipeline_has_no_route_for_is_refused() -> None:
     X = random_frame(np.random.default_rng(0)).dropna()
     y = (X["colour"] == "red").to_numpy()
@@ -413,3 +550,181 @@ def test_columns_are_found_however_they_are_chosen(chosen: str) -> None:
     used = set(tree.feature[tree.left >= 0].tolist())
     assert used <= {1, 2, 3} and {1, 2} <= used
     assert (tree.apply(frame.to_numpy()) == model[-1].apply(some.transform(frame))).all()
+
+
+def test_a_column_that_several_encoders_know_has_the_labels_of_all() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"word": rng.choice(["a", "b", "c", "d"], 200)})
+    encoders = [
+        OneHotEncoder(categories=[["d", "a"]], handle_unknown="ignore"),
+        OrdinalEncoder(categories=[["b", "c", "a"]], handle_unknown="use_encoded_value", unknown_value=-1),
+    ]
+    front = ColumnTransformer([(f"encoder {k}", each, ["word"]) for k, each in enumerate(encoders)])
+    y = table["word"].map({"a": 0, "b": 1, "c": 2, "d": 3})
+    model = make_pipeline(front, DecisionTreeClassifier(random_state=0)).fit(table, y)
+
+    ensemble = read_trees(model)
+
+    assert [*ensemble.columns.categories[0]] == ["d", "a", "b", "c"]
+    rows = pd.concat([table, pd.DataFrame({"word": ["e", "a"]})])
+    assert_rules_are_leaves(model, ensemble, rows)
+    assert "word = a" in ensemble.rules().to_text()
+
+
+def test_a_part_that_is_given_one_column_of_text_makes_columns() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"text": rng.choice(["red car", "blue car", "red bus"], 80), "size": rng.normal(size=80)})
+    front = ColumnTransformer([("words", CountVectorizer(), "text"), ("rest", "passthrough", ["size"])])
+    model = make_pipeline(front, DecisionTreeClassifier(random_state=0))
+
+    ensemble = read_trees(model.fit(table, (table["text"] == "red bus") ^ (table["size"] > 0)))
+
+    assert set(ensemble.columns.made) <= {"words__bus", "words__red", "words__blue", "words__car"} != set()
+    assert_rules_are_leaves(model, ensemble, table)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        CalibratedClassifierCV(DecisionTreeClassifier(max_depth=3), cv=2, ensemble=False),
+        make_pipeline("passthrough", DecisionTreeClassifier(max_depth=3)),
+        make_pipeline(SimpleImputer(), RandomForestClassifier(3, max_depth=3, random_state=0)),
+        VotingClassifier([("tree", DecisionTreeClassifier(max_depth=3))]),
+    ],
+    ids=lambda last: type(last).__name__,
+)
+@pytest.mark.parametrize("front", ["passthrough", StandardScaler()])
+def test_a_last_step_that_does_not_say_so_takes_missing_values(front: Any, last: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    X[::7, 0] = np.nan
+    model = make_pipeline(front, last).fit(X, np.nan_to_num(X[:, 0]) > 0)
+
+    ensemble = read_trees(model)
+
+    rows = ensemble.matrix(X)
+    inner = read_trees(last if front == "passthrough" else model[-1])
+    seen = inner.matrix(X if front == "passthrough" else model[0].transform(X))
+    expected = np.column_stack([route(inner.prepare(seen)) for route in inner.routes])
+    np.testing.assert_array_equal(np.column_stack([tree.apply(rows) for tree in ensemble.trees]), expected)
+    np.testing.assert_array_equal(
+        np.column_stack([route(ensemble.prepare(rows)) for route in ensemble.routes]), expected
+    )
+
+
+BY_NAME = make_pipeline(
+    ColumnTransformer([("words", OneHotEncoder(handle_unknown="ignore"), ["word"])], remainder="passthrough"),
+    RandomForestClassifier(5, random_state=0),
+)
+OURS = make_pipeline(TableEncoder(), RandomForestClassifier(5, random_state=0))
+HISTOGRAMS = Pipeline([("model", HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5))])
+SEARCH = GridSearchCV(BY_NAME, {"randomforestclassifier__max_depth": [2, 4]}, cv=2)
+AROUND = {
+    "search": SEARCH,
+    "search of ours": GridSearchCV(OURS, {"tableencoder__max_levels": [3, 5]}, cv=2),
+    "search of numbers": GridSearchCV(
+        make_pipeline(SimpleImputer(), RandomForestClassifier(5, random_state=0)), {}, cv=2
+    ),
+    "search of histograms": GridSearchCV(HISTOGRAMS, {}, cv=2),
+    "calibrated": CalibratedClassifierCV(BY_NAME, cv=2),
+    "calibrated of ours": CalibratedClassifierCV(make_pipeline(make_pipeline(TableEncoder()), OURS[-1]), cv=3),
+    "calibrated histograms": CalibratedClassifierCV(HISTOGRAMS, cv=2),
+    "votes": VotingClassifier([("one", BY_NAME), ("other", clone(BY_NAME)), ("none", "drop")]),
+    "votes of ours": VotingClassifier([("one", OURS), ("other", HISTOGRAMS)]),
+    "a search in votes": VotingClassifier([("one", SEARCH), ("other", BY_NAME)]),
+    "calibrated in votes": VotingClassifier([("one", CalibratedClassifierCV(OURS, cv=2)), ("other", BY_NAME)]),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [None, 1e-3])
+@pytest.mark.parametrize("name", AROUND)
+@pytest.mark.filterwarnings("ignore::rulecover.exceptions.RulecoverWarning")
+def test_models_around_pipelines_are_trained_on_tables(name: str, limit: float | None) -> None:
+    rng = np.random.default_rng(0)
+    words = rng.choice(["a", "b", "c"], 200)
+    table = pd.DataFrame(
+        {"word": pd.Categorical(words) if "histograms" in name else words, "size": rng.normal(size=200)}
+    )
+    y = (table["size"] > 0) ^ (table["word"] == "a")
+
+    rules = MIRCOClassifier(AROUND[name], random_state=0, time_limit=limit).fit(table, y)
+
+    assert rules.rules_.feature_names == ("word", "size")
+    assert not rules.missed(table).any() and rules.score(table, y) > (0.9 if limit is None else 0.8)
+    assert from_json(to_json(rules)).predict(table).tolist() == rules.predict(table).tolist()
+
+
+@pytest.mark.parametrize("trained", [BY_NAME, OURS], ids=["by name", "ours"])
+@pytest.mark.parametrize("around", [CalibratedClassifierCV, lambda each: VotingClassifier([("one", each)])])
+def test_a_pipeline_that_is_trained_already_is_given_the_table(around: Any, trained: Pipeline) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"word": rng.choice(["a", "b", "c"], 200), "size": rng.normal(size=200)})
+    y = ((table["size"] > 0) ^ (table["word"] == "a")).astype(int)
+    model = around(FrozenEstimator(clone(trained).fit(table, y)))
+
+    rules = MIRCOClassifier(model, random_state=0).fit(table, y)
+
+    assert rules.rules_.feature_names == ("word", "size")
+    assert not rules.missed(table).any() and rules.score(table, y) > 0.9
+
+
+@pytest.mark.parametrize("around", [CalibratedClassifierCV, lambda each: VotingClassifier([("one", each)])])
+def test_a_pipeline_that_passes_columns_on_is_read_inside_another_model(around: Any) -> None:
+    X = np.random.default_rng(0).random((90, 3))
+    model = around(make_pipeline("passthrough", DecisionTreeClassifier(max_depth=2))).fit(X, X[:, 0] > 0.5)
+
+    assert read_trees(model).n_features == 3
+    assert not MIRCOClassifier(model, random_state=0).fit(X, X[:, 0] > 0.5).missed(X).any()
+
+
+def test_a_search_that_takes_no_weights_says_so() -> None:
+    table = pd.DataFrame({"word": ["a", "b"] * 30, "size": np.arange(60.0)})
+    model = MIRCOClassifier(GridSearchCV(OURS, {}, cv=2))
+
+    with pytest.raises(ValueError, match=r"^GridSearchCV takes no sample weights"):
+        model.fit(table, table["size"] > 20, sample_weight=np.arange(60.0))
+
+
+def test_texts_are_not_levels_and_numbers_at_once() -> None:
+    price = np.random.default_rng(0).integers(100, 3000, 240)
+    table = pd.DataFrame({"price": [f"${each:,}.50" for each in price]})
+    one_hot = make_pipeline(
+        ColumnTransformer([("words", OneHotEncoder(handle_unknown="ignore"), ["price"])]), DecisionTreeClassifier()
+    )
+    vote = VotingClassifier([("ours", OURS), ("theirs", one_hot)]).fit(table, price > 1500)
+
+    with pytest.raises(UnreadableModelError, match="takes the texts of column 0 for levels, and another for numbers"):
+        read_trees(vote)
+
+
+def test_how_a_column_is_read_does_not_matter_where_no_tree_uses_it() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"price": ["$7"] * 240, "size": rng.normal(size=240)})
+    table.loc[::3, "price"] = "$8"
+    other = table.assign(price=table["price"].str.replace("$", "€"))
+    y = table["size"] > 0
+    one, two = (make_pipeline(TableEncoder(), DecisionTreeClassifier(max_depth=1)).fit(X, y) for X in (table, other))
+    vote = VotingClassifier([("one", one), ("two", two)]).fit(table, y)
+    vote.estimators_ = [one, two]
+
+    assert {f for tree in read_trees(vote).trees for f in tree.feature[tree.left >= 0]} == {1}
+
+
+def test_members_behind_encoders_read_numbers_in_words_as_these_do() -> None:
+    rng = np.random.default_rng(0)
+    cents = rng.integers(0, 900_000, 300)
+    table = pd.DataFrame({"word": rng.choice(["a", "b"], 300), "price": [f"${each / 100:,.2f}" for each in cents]})
+    y = (cents > 450_000) ^ (table["word"] == "a")
+    members = [
+        (f"member {k}", make_pipeline(TableEncoder(), RandomForestClassifier(3, random_state=k))) for k in (0, 1)
+    ]
+    vote = VotingClassifier(members).fit(table, y)
+
+    rules = explain(vote, table, y, method="cover")
+
+    assert rules.score(table, y) == 1.0
+    assert "price" in str(rules.rules_) and from_json(to_json(rules)).predict(table).tolist() == y.tolist()
+    with pytest.raises(UnreadableModelError, match="read numbers in words differently"):
+        euros = table.assign(price=table["price"].str.translate(str.maketrans("$,.", "€.,")))
+        vote.estimators_[1] = clone(members[1][1]).fit(euros, y)
+        read_trees(vote)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
@@ -152,7 +152,8 @@ class SourceColumns:
     gaps
         For columns in which kinds of missing values differ: how each is written. All are NaN elsewhere.
     made, make
-        The names of the columns that are made, and how, from the given rows.
+        The names of the columns that are made, and how: from the given rows and the numbers of those that matter to
+        these, one after the other.
     parts
         Which of these are made of dates, by number after the given columns.
     notations, frequent
@@ -166,7 +167,7 @@ class SourceColumns:
     required: frozenset[int] = frozenset()
     gaps: Mapping[int, Gaps] = field(default_factory=dict)
     made: tuple[str, ...] = ()
-    make: Callable[[Any], Floats] | None = None
+    make: Callable[[Any, Sequence[int]], Iterable[Array]] | None = None
     parts: Parts = field(default_factory=dict)
     notations: Mapping[int, Notation] = field(default_factory=dict)
     frequent: Mapping[int, int] = field(default_factory=dict)
@@ -174,7 +175,7 @@ class SourceColumns:
     @property
     def free(self) -> bool:
         """Whether the columns are plain numbers as they are given, whatever their values."""
-        return not (self.categories or self.made or self.closed or self.required)
+        return not (self.categories or self.made or self.closed or self.required or self.notations)
 
     def name(self, f: int) -> str:
         return f"x{f}" if self.names is None else self.names[f]
@@ -193,33 +194,45 @@ class SourceColumns:
         if scipy.sparse.issparse(X):
             raise MismatchedDataError("the pipeline takes dense rows, but X is sparse; pass X.toarray().")
         X = X if is_frame(X) else np.asarray(X)
-        given = self._given(X, sorted(f for f in wanted if f < self.n_given))
+        used_given = sorted(f for f in wanted if f < self.n_given)
+        given = self._given(X, used_given)
         for f in sorted(wanted & self.gaps.keys()):
             given = self._with_gaps(f, given, X)
         for f in sorted(wanted & (self.closed.keys() | self.required)):
             self._check(f, given[:, f], X)
-        if self.make is None or not any(f >= self.n_given for f in wanted):
-            made = np.zeros((len(given), len(self.made)))
-        else:
-            made = self.make(X)
-        return np.hstack([given, made]) if self.made else given
+        return self._with_made(given, X, used_given, sorted(f - self.n_given for f in wanted if f >= self.n_given))
+
+    def _with_made(self, given: Array, X: Any, used: list[int], wanted: list[int]) -> Array:
+        """The given columns, followed by the made ones; those that are not in use are 0, and take no memory."""
+        if not self.made:
+            return given
+        out = np.zeros((len(given), self.n_given + len(self.made)), order="F")
+        for f in used:
+            out[:, f] = given[:, f]
+        made = () if self.make is None else self.make(X, wanted)
+        for k, values in zip(wanted, made, strict=False):
+            out[:, self.n_given + k] = values
+        return out
 
     def _given(self, X: Any, used: list[int]) -> Array:
         hashed = any(isinstance(known, HashedCategories) for known in self.categories.values())
         if isinstance(X, np.ndarray) and X.dtype.kind in "biuf" and not hashed:  # an array of numbers holds codes
             return X if X.dtype.kind == "f" else X.astype(np.float64)
-        out = np.zeros((len(X), self.n_given))
+        out = np.zeros((len(X), self.n_given), order="F")  # columns that are not in use take no memory
         for f in used:
-            out[:, f] = numbers(self._values(X, f), self.name(f), self.categories.get(f), self.notations.get(f))
+            out[:, f] = numbers(self._column(X, f), self.name(f), self.categories.get(f), self.notations.get(f))
         return out
 
     def _values(self, X: Any, f: int) -> Array:
+        return np.asarray(self._column(X, f))
+
+    def _column(self, X: Any, f: int) -> Any:
         if not is_frame(X):
-            return np.asarray(X[:, f])
+            return X[:, f]
         names = names_of(X)
         if self.names is not None and self.names[f] not in names:
             raise absent(self.names[f], names, user="the model uses")
-        return np.asarray(X[names[f] if self.names is None else self.names[f]])
+        return X[names[f] if self.names is None else self.names[f]]
 
     def _with_gaps(self, f: int, given: Array, X: Any) -> Array:
         """The rows, each kind of missing value of a column written as the model takes it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, TypeAlias
 
@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from rulecover.data.advice import looks_like_id
 from rulecover.data.columns import all_names
-from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, part_of, written_as
+from rulecover.data.dates import ISO, PARTS, DatePart, holds_dates, is_iso, moments, parts_of, written_as
 from rulecover.data.frames import MISSING, as_pandas, codes, is_frame, numbers
 from rulecover.data.kinds import is_text, is_truth, parse_numbers, rare_odd_text, why_unusable
-from rulecover.data.written_numbers import Notation, Undecided, marks_among, recognise
+from rulecover.data.written_numbers import Notation, Undecided, marks_among, of_each_shape, recognise
 from rulecover.typing import Array, Floats, Ints
 
 #: How levels that are too rare to be told apart are written in the names of 0/1 columns.
@@ -24,6 +24,9 @@ RARE = "(rare)"
 
 #: A text column of more levels than `max_levels` names rows if more than this share of its texts are different.
 _NEARLY_ALL = 0.8
+
+#: Encoded rows of more columns than these are made block by block where that can be, of so many values each.
+_WIDE, _VALUES = 128, 2**24
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,13 @@ class EncodedNumbers:
         """The names of the encoded columns."""
         return (self.name,)
 
-    def encode(self, column: Any) -> Floats:
-        """The encoded columns of a column of a table, rows x columns."""
+    def read(self, column: Any) -> Floats:
+        """A column of a table as rules see it, rows x columns."""
         return numbers(np.asarray(parse_numbers(column)), self.name, notation=self.notation)[:, None]
+
+    def encode(self, seen: Floats, out: Array) -> None:
+        """Writes the encoded columns of what rules see into columns of zeros."""
+        out[:] = seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,19 +78,20 @@ class EncodedLevels:
         of_rare = self.place[len(self.labels)]
         return None if of_rare < 0 else int((self.place[: len(self.labels)] != of_rare).sum())
 
-    def encode(self, column: Any) -> Floats:
+    def read(self, column: Any) -> Floats:
+        """The places of its labels, -1 for a level that was never seen, NaN for a missing one."""
+        return codes(column, self.labels)[:, None]
+
+    def encode(self, seen: Floats, out: Array) -> None:
         """As in `EncodedNumbers`."""
-        return self.of_codes(codes(np.asarray(column, dtype=object), self.labels))
+        place = self._of_each(seen, self.place)
+        rows = np.flatnonzero(place >= 0)
+        out[rows, place[rows]] = 1.0
 
-    def of_codes(self, known: Floats) -> Floats:
-        """The encoded columns of codes: the places of labels, -1 for a level that was never seen, NaN for missing."""
-        place = self.place[self.places(known)]
-        return np.asarray(place[:, None] == np.arange(len(self.made_names)), dtype=np.float64)
-
-    def places(self, known: Floats) -> Ints:
-        """Where the codes are in `place`."""
-        n = len(self.labels)
-        return np.where(np.isnan(known), n + 1, np.where(known < 0, n, known)).astype(np.intp)
+    def _of_each(self, seen: Floats, values: Array) -> Array:
+        """One of as many values as `place` has for each row."""
+        known, n = seen[:, 0], len(self.labels)
+        return values[np.where(np.isnan(known), n + 1, np.where(known < 0, n, known)).astype(np.intp)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +115,9 @@ class EncodedCategories(EncodedLevels):
         """The code of each label, then of a level that was never seen, then of a missing value."""
         return np.where(self.place < 0, np.nan, self.place)
 
-    def of_codes(self, known: Floats) -> Floats:
-        """As in `EncodedLevels`."""
-        return self.code[self.places(known)][:, None]
+    def encode(self, seen: Floats, out: Array) -> None:
+        """As in `EncodedNumbers`."""
+        out[:, 0] = self._of_each(seen, self.code)
 
 
 @dataclass(frozen=True)
@@ -130,10 +138,14 @@ class EncodedDates:
         """As in `EncodedNumbers`."""
         return tuple(each.made_name for each in self.made)
 
-    def encode(self, column: Any) -> Floats:
-        """As in `EncodedNumbers`."""
+    def read(self, column: Any) -> Floats:
+        """The parts of its dates."""
         dates = moments(column, self.written, self.name)
-        return np.column_stack([part_of(dates, part) for part in self.parts])
+        return np.column_stack([*parts_of(dates, self.parts)])
+
+    def encode(self, seen: Floats, out: Array) -> None:
+        """As in `EncodedNumbers`."""
+        out[:] = seen
 
 
 @dataclass(frozen=True)
@@ -150,15 +162,20 @@ class LeftOut:
         """The sentence on it."""
         return f"column {self.name!r} left out: {self.reason}."
 
-    def encode(self, column: Any) -> Floats:
-        """As in `EncodedNumbers`."""
+    def read(self, column: Any) -> Floats:
+        """Nothing of it."""
         return np.zeros((len(column), 0))
+
+    def encode(self, seen: Floats, out: Array) -> None:
+        """Writes nothing."""
 
 
 #: Why a column that numbers the rows is left out.
-_ID = "it looks like an id, so that rules on it would name rows; TableEncoder(keep_ids=True) before the model uses it"
+ID = "it looks like an id, so that rules on it would name rows; TableEncoder(keep_ids=True) before the model uses it"
 
 Encoded: TypeAlias = EncodedNumbers | EncodedLevels | EncodedDates | LeftOut
+#: How a column is encoded, and what should be said about it.
+_Found: TypeAlias = tuple[Encoded, str]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -239,14 +256,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ValueError
             If `max_levels` is below 2, or no column is left.
         """
-        if not isinstance(self.max_levels, (int, np.integer)) or self.max_levels < 2:
-            raise ValueError(f"max_levels is {self.max_levels!r}; it is a whole number, at least 2.")
-        table = self._table(X, reset=True)
-        ids = [] if self.keep_ids or not is_frame(X) else id_columns(table)
-        self.columns_ = self._all_encoded(table, ids)
-        if ids and not any(each.made_names for each in self.columns_):
-            self.columns_ = self._all_encoded(table, [])
-        if not any(each.made_names for each in self.columns_):
+        table, ids = self._begin(X)
+        found = self._of_columns(table, ids)
+        if ids and not _makes_some(found):
+            found = self._of_columns(table, [])
+        self._take(found)
+        if not _makes_some(found):
             raise ValueError(f"no column is left to make rules of: {' '.join(self.notes_)}")
         return self
 
@@ -272,7 +287,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        encoded = np.hstack([each.encode(table.iloc[:, f]) for f, each in enumerate(self.columns_)])
+        read = (each.read(table.iloc[:, f]) for f, each in enumerate(self.columns_))
+        encoded = side_by_side(self.columns_, len(table), read)
         return self._framed(encoded) if self.native_categories else encoded
 
     def _framed(self, encoded: Floats) -> Any:
@@ -327,28 +343,65 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    def _all_encoded(self, table: Any, left_out: Sequence[Any]) -> tuple[Encoded, ...]:
+    def _check_settings(self) -> None:
+        """Raises for settings that are none."""
+        if not isinstance(self.max_levels, (int, np.integer)) or self.max_levels < 2:
+            raise ValueError(f"max_levels is {self.max_levels!r}; it is a whole number, at least 2.")
+
+    def _begin(self, X: Any) -> tuple[Any, list[Any]]:
+        """The table, and its columns that look like ids, if these are to be left out."""
+        self._check_settings()
+        table = self._table(X, reset=True)
+        return table, [] if self.keep_ids or not is_frame(X) else id_columns(table)
+
+    def _of_columns(self, table: Any, ids: Sequence[Any]) -> list[_Found]:
         """How the columns are encoded, without some that look like ids."""
-        self.notes_ = []
-        return tuple(
-            self._left_out(LeftOut(str(name), _ID)) if name in left_out else self._encoded(str(name), table.iloc[:, f])
+        return [
+            (LeftOut(str(name), ID), "") if name in ids else self._of_column(str(name), table.iloc[:, f])
             for f, name in enumerate(table.columns)
-        )
+        ]
 
-    def _encoded(self, name: str, column: Any) -> Encoded:
-        """How a column is encoded; notes what is not obvious."""
+    def _of_column(self, name: str, column: Any) -> _Found:
         encoded, note = encoding_of(name, column, self.max_levels)
-        if isinstance(encoded, LeftOut):
-            return self._left_out(encoded)
-        if note:
-            self.notes_.append(f"column {name!r} {note}.")
         if self.native_categories and isinstance(encoded, EncodedLevels):
-            return EncodedCategories.of(encoded)
-        return encoded
+            encoded = EncodedCategories.of(encoded)
+        return encoded, note
 
-    def _left_out(self, column: LeftOut) -> LeftOut:
-        self.notes_.append(column.note)
-        return column
+    def _take(self, found: Sequence[_Found]) -> None:
+        self.columns_ = tuple(encoded for encoded, _ in found)
+        self.notes_ = [sentence for each in found for sentence in notes_on(*each)]
+
+
+def notes_on(encoded: Encoded, note: str) -> list[str]:
+    """What should be said about a column, if anything, as a sentence."""
+    if isinstance(encoded, LeftOut):
+        return [encoded.note]
+    return [f"column {encoded.name!r} {note}."] if note else []
+
+
+def _makes_some(found: Sequence[_Found]) -> bool:
+    return any(encoded.made_names for encoded, _ in found)
+
+
+def side_by_side(
+    columns: Sequence[Encoded], n_rows: int, seen: Iterable[Floats], kind: type[np.floating[Any]] = np.float64
+) -> Array:
+    """The encoded columns side by side, rows x columns, of each column of a table as rules see it."""
+    widths = [len(each.made_names) for each in columns]
+    out = np.zeros((n_rows, sum(widths)), dtype=kind)
+    for each, mine, first in zip(columns, seen, np.cumsum([0, *widths]).tolist(), strict=False):
+        with np.errstate(over="ignore"):
+            each.encode(mine, out[:, first : first + len(each.made_names)])
+    return out
+
+
+def rows_at_a_time(n_columns: int) -> int | None:
+    """How many encoded rows are made at a time: very wide ones would take much room; ``None`` for all of them.
+
+    >>> rows_at_a_time(20), rows_at_a_time(2000)
+    (None, 8388)
+    """
+    return max(1, _VALUES // n_columns) if n_columns > _WIDE else None
 
 
 def as_in_whole(encoder: TableEncoder, table: Any) -> Any:
@@ -385,7 +438,7 @@ def as_in_whole(encoder: TableEncoder, table: Any) -> Any:
 def _of_kind(encoded: Encoded, column: Any) -> Any:
     """The cells of a column so that they cannot be taken for anything else; ``None`` if they are not anyway."""
     if isinstance(encoded, EncodedNumbers):
-        return None if encoded.notation is None else encoded.encode(column)[:, 0].astype(object)
+        return None if encoded.notation is None else encoded.read(column)[:, 0].astype(object)
     if isinstance(encoded, EncodedDates):
         return None if is_iso(encoded.written) else moments(column, encoded.written, encoded.name)
     if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.infer_dtype(column, skipna=True) != "string":
@@ -445,7 +498,7 @@ def _notation(texts: list[Any]) -> Notation | None:
     if not all(isinstance(text, str) for text in texts):
         return None
     marks = marks_among(texts)
-    known = [text for text in texts if text.strip() not in marks]
+    known = list(of_each_shape(text for text in texts if text.strip() not in marks))
     found = recognise(known)
     found = found.likely if isinstance(found, Undecided) else found
     if not isinstance(found, Notation):
@@ -478,7 +531,9 @@ def _useless(column: Any) -> str:
 
 def _dates(name: str, column: Any, written: str) -> Encoded:
     dates = moments(column, written, name)
-    differ = tuple(part for part in PARTS if len(np.unique(part_of(dates, part))) > 1)
+    differ = tuple(
+        part for part, values in zip(PARTS, parts_of(dates, PARTS), strict=True) if len(np.unique(values)) > 1
+    )
     return EncodedDates(name, differ, written)
 
 

@@ -5,8 +5,9 @@ Out-of-bag predictions of a forest are those of the trees that were not trained 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,16 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from rulecover.data.encoder import rows_at_a_time
 from rulecover.data.frames import in_native_order
 from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.cross_fitted import Honest
+from rulecover.estimators.door import rows_of
 from rulecover.estimators.other_target import CentredRegressor
-from rulecover.estimators.prepare import RuleModel
+from rulecover.estimators.prepare import RuleModel, encoder_of
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers.sklearn.models import vote_weights
+from rulecover.readers.sklearn.pipelines import unchanged
 from rulecover.rulepath.family import RowPredictions
 from rulecover.typing import Array, Floats, Ints
 
@@ -86,8 +90,9 @@ class AskedModel:
     def _answer(self, ask: Callable[[Any], Any], X: Any) -> Array:
         rows = in_native_order(self.as_seen(X))
         try:
-            with parallel_config("sequential"):
-                return np.asarray(ask(rows))
+            with parallel_config("sequential"), warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Found unknown categories")  # as rules do not say so either
+                return by_blocks(lambda some, _: np.asarray(ask(some)), self.model, rows)
         except ValueError as error:
             _, refused, rest = str(error).partition(_UNSEEN)
             if not refused:
@@ -96,6 +101,15 @@ class AskedModel:
                 f"{_name(self.model)} does not predict rows with a category that it never saw "
                 f"({refused}{rest.partition(chr(10))[0]}); leave such rows out, or do not ask it (another fallback)."
             ) from error
+
+
+def by_blocks(answer: Callable[[Any, Ints], Array], model: Any, X: Any) -> Array:
+    """What is answered for rows and their numbers, a few at a time where an encoder makes very wide rows of them."""
+    encoder = encoder_of(model)
+    at_a_time = None if encoder is None else rows_at_a_time(len(encoder.get_feature_names_out()))
+    blocks = np.split(np.arange(X.shape[0]), [] if at_a_time is None else range(at_a_time, X.shape[0], at_a_time))
+    parts = [answer(X if len(blocks) == 1 else rows_of(X, some), some) for some in blocks]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _name(model: Any) -> str:
@@ -223,11 +237,11 @@ class OutOfBagModel:
 
     def predict_proba(self, X: Any) -> Floats:
         """The shares of the classes."""
-        return self._out_of_bag_first(X, self._shares)
+        return self._out_of_bag_first(X, _shares)
 
     def predict(self, X: Any) -> Array:
         """The numbers of a regressor."""
-        return self._out_of_bag_first(X, lambda rows: self.source.predict(rows)[:, None])[:, 0]
+        return self._out_of_bag_first(X, lambda source, rows: source.predict(rows)[:, None])[:, 0]
 
     def predictions(self, X: Any, classes: Array) -> RowPredictions:
         """What is predicted for rows, and for classes the shares."""
@@ -236,15 +250,26 @@ class OutOfBagModel:
         shares = self.predict_proba(X)
         return RowPredictions(np.asarray(self.source.classes_)[shares.argmax(axis=1)], shares)
 
-    def _shares(self, X: Any) -> Floats:
-        """The shares by the source itself; of a vote without shares whose members have some, all for one class."""
-        if has_out_of_bag(self.source.model) and not hasattr(self.source.model, "predict_proba"):
-            return np.asarray(self.source.predict(X)[:, None] == self.source.classes_, dtype=np.float64)
-        return self.source.predict_proba(X)
+    def _out_of_bag_first(self, X: Any, predicted: Callable[[AskedModel, Any], Floats]) -> Floats:
+        model = self.source.model
+        if not has_out_of_bag(model):
+            return predicted(self.source, X)
+        seen = self.source.as_seen(X)
+        out = by_blocks(lambda rows, some: _known_out_of_bag(model, rows, self.places[some]), model, seen)
+        unknown = np.flatnonzero(np.isnan(out).any(axis=1))
+        if unknown.size:
+            out[unknown] = predicted(replace(self.source, as_seen=unchanged), rows_of(seen, unknown))
+        return out
 
-    def _out_of_bag_first(self, X: Any, predicted: Any) -> Floats:
-        held_out = out_of_bag(self.source.model, self.source.as_seen(X), self.places)
-        if held_out is None:
-            return np.asarray(predicted(X))
-        unknown = np.isnan(held_out)
-        return np.where(unknown, predicted(X), held_out) if unknown.any() else held_out
+
+def _known_out_of_bag(model: Any, X: Any, places: Ints) -> Floats:
+    found = out_of_bag(model, X, places)
+    assert found is not None
+    return found
+
+
+def _shares(source: AskedModel, X: Any) -> Floats:
+    """The shares by a model; of a vote without shares whose members have some, all for one class."""
+    if has_out_of_bag(source.model) and not hasattr(source.model, "predict_proba"):
+        return np.asarray(source.predict(X)[:, None] == source.classes_, dtype=np.float64)
+    return source.predict_proba(X)

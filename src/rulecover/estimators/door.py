@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -28,6 +29,7 @@ from rulecover.estimators.binned import BinnedTrees
 from rulecover.estimators.checks import check_column_names
 from rulecover.estimators.cross_fitted import Honest
 from rulecover.estimators.other_target import inner_model
+from rulecover.estimators.steps_first import has_steps_first
 from rulecover.estimators.zeros import HISTOGRAMS
 from rulecover.exceptions import MismatchedDataError, RulecoverError
 from rulecover.rules.ruleset import RuleSet
@@ -86,7 +88,7 @@ def encoded_first(estimator: Any, X: Any) -> Any:
     Models that know categories are left alone where everything that is not a number is a category.
     """
     inner = inner_model(estimator)
-    if isinstance(inner, (RuleSet, FrozenEstimator, Pipeline)) or not needs_encoder(inner, X):
+    if isinstance(inner, (RuleSet, FrozenEstimator)) or has_steps_first(inner) or not needs_encoder(inner, X):
         return estimator
     inner = _by_type(inner, X)
     return Pipeline([("table", TableEncoder(native_categories=_knows_categories(inner))), ("trees", inner)])
@@ -255,7 +257,12 @@ def checked_numbers(X: Any, finite: bool | str) -> Array:
 def as_numbers(columns: SourceColumns, X: Any, used: Any) -> Array:
     """The rows as the rules see them; infinities are refused as by scikit-learn."""
     rows = columns.matrix(X, used)
-    return np.asarray(check_array(rows, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"))
+    check = partial(check_array, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X")
+    if used is None or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
+        return np.asarray(check(rows))
+    for f in np.asarray(used, dtype=np.intp).tolist():  # the others are 0, and take no memory as long as none looks
+        check(rows[:, f : f + 1])
+    return rows
 
 
 def columns_of(ensemble: TreeEnsemble) -> SourceColumns | None:

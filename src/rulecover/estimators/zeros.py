@@ -8,7 +8,6 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from rulecover.data.frames import is_frame
 from rulecover.typing import Ints
 
 HISTOGRAMS = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
@@ -39,7 +38,7 @@ def for_histograms(model: Any, X: Any) -> Any:
     """
     if issparse(X) or not any(isinstance(each, HISTOGRAMS) for each in (model, *model.get_params().values())):
         return X
-    if is_frame(X):
+    if hasattr(X, "iloc"):
         floats = [f for f, kind in enumerate(X.dtypes) if str(kind).lower().startswith("float")]
         empty = [f for f in floats if X.iloc[:, f].isna().all()]
     else:

@@ -43,7 +43,8 @@ def without_small_branches(
     trees = tuple(tree for tree in each if tree is not None)
     done = ensemble.take(np.flatnonzero([tree is not None for tree in each]))
     routes: tuple[Callable[[Any], Ints], ...] = tuple(tree.apply for tree in trees)
-    return replace(done, trees=trees, routes=routes, prepare=blanked, prepare_first=None, keeps_columns=True)
+    plain = replace(done, prepare=blanked, prepare_first=None, keeps_columns=True, encodes=False)
+    return replace(plain, trees=trees, routes=routes)
 
 
 def _blanked(columns: tuple[int, ...], X: Any) -> Any:

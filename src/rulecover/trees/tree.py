@@ -112,6 +112,8 @@ class TreeEnsemble:
         For each tree the output (the class) whose score it adds to, -1 for all of them; ``None`` for all trees.
     keeps_columns
         Whether prepared data still have shape rows x columns, and are not leaves already.
+    encodes
+        Whether prepared data have other columns, made of one or more of these each.
     columns
         How data become the columns of the trees, where they are not numbers as they are given.
     weight
@@ -134,6 +136,7 @@ class TreeEnsemble:
     output: Ints | None = None
     columns: SourceColumns | None = None
     keeps_columns: bool = True
+    encodes: bool = False
     weight: Floats | None = None
     classifies: bool | None = None
     prepare_first: Callable[[int, Any], Any] | None = None

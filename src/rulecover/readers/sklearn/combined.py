@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,9 +13,10 @@ from rulecover.data.columns import Gaps, SourceColumns
 from rulecover.data.frames import missing_values
 from rulecover.exceptions import UnreadableModelError
 from rulecover.trees.tree import Tree, TreeEnsemble
-from rulecover.typing import Floats, Ints
+from rulecover.typing import Array, Floats, Ints
 
 Route = Callable[[Any], Ints]
+Make = Callable[[Any, Sequence[int]], Iterable[Array]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,7 @@ def combined(
         cut = None if np.array_equal(mine, whole) else mine
         prepare, first, n_before = part.prepare, part.prepare_first, len(trees)
         trees += part.trees if cut is None else [tree.on_columns(mine) for tree in part.trees]
-        if cut is not None and not part.keeps_columns:
+        if cut is not None and (part.encodes or not part.keeps_columns):
             first = first and partial(_first_prepared_on, first, cut)
             prepare, cut = partial(_prepared_on, part.prepare, cut), None
         views.setdefault(prepare, _View(prepare, first, n_before, len(part.trees)))
@@ -146,8 +147,9 @@ def _used(parts: Sequence[TreeEnsemble], columns: list[Ints], n_features: int) -
 def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: SourceColumns) -> SourceColumns:
     """What all parts require of the data, on the columns of the whole."""
     merged = start
+    _check_kinds(parts, used)
     for part, places in zip(parts, used, strict=True):
-        place = dict(enumerate(places.tolist()))
+        place, asked = dict(enumerate(places.tolist())), set(part.used_columns.tolist())
         categories = {place[f]: labels for f, labels in part.categories.items()}
         if any(merged.categories.get(f, labels) != labels for f, labels in categories.items()):
             raise UnreadableModelError(
@@ -157,17 +159,43 @@ def _columns(parts: Sequence[TreeEnsemble], used: Sequence[Ints], start: SourceC
         merged = replace(merged, categories={**merged.categories, **categories})
         if part.columns is None:
             continue
+        notations = {place[f]: notation for f, notation in part.columns.notations.items() if f in asked}
+        if any(merged.notations.get(f, notation) != notation for f, notation in notations.items()):
+            raise UnreadableModelError(
+                "the members of the ensemble read numbers in words differently; train one encoder in front of them all."
+            )
+        frequent = {place[f]: number for f, number in part.columns.frequent.items()}
         closed = {place[f]: known for f, known in part.columns.closed.items()}
         shared = {f: np.intersect1d(known, merged.closed.get(f, known)) for f, known in closed.items()}
-        makes = (*getattr(merged.make, "makes", ()), (part.columns.make, places[: part.columns.n_given]))
+        make = part.columns.make, len(part.columns.made), places[: part.columns.n_given]
         merged = replace(
             merged,
             closed={**merged.closed, **shared},
             required=merged.required | {place[f] for f in part.columns.required},
             made=merged.made + part.columns.made,
-            make=ColumnsOfMembers(makes),
+            make=ColumnsOfMembers((*getattr(merged.make, "makes", ()), make)),
+            notations={**merged.notations, **notations},
+            frequent={**merged.frequent, **frequent},
         )
     return merged
+
+
+def _check_kinds(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> None:
+    """Raises if texts of a column are levels to one part and numbers to another."""
+    levels: set[int] = set()
+    numbers: set[int] = set()
+    for part, places in zip(parts, used, strict=True):
+        for f in (f for f in part.used_columns.tolist() if f < part.n_features):
+            known = part.categories.get(f)
+            if known is None:
+                numbers.add(int(places[f]))
+            elif any(isinstance(label, str) for label in known):
+                levels.add(int(places[f]))
+    if levels & numbers:
+        raise UnreadableModelError(
+            f"a member of the ensemble takes the texts of column {min(levels & numbers)} for levels, and another for "
+            "numbers; train one encoder in front of them all."
+        )
 
 
 def _gaps(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> dict[int, Gaps]:
@@ -184,15 +212,20 @@ def _gaps(parts: Sequence[TreeEnsemble], used: Sequence[Ints]) -> dict[int, Gaps
 
 @dataclass(frozen=True, eq=False)
 class ColumnsOfMembers:
-    """What the pipelines of several parts make of the given rows, side by side."""
+    """What the pipelines of several parts make of the given rows, side by side.
 
-    makes: tuple[tuple[Callable[[Any], Floats] | None, Ints], ...]
+    Each part has what makes its columns, if anything, how many these are, and the given columns that it takes.
+    """
 
-    def __call__(self, X: Any) -> Floats:
-        def cut(columns: Ints) -> Any:
-            return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+    makes: tuple[tuple[Make | None, int, Ints], ...]
 
-        return np.hstack([make(cut(columns)) for make, columns in self.makes if make is not None])
+    def __call__(self, X: Any, wanted: Sequence[int]) -> Iterator[Array]:
+        first = 0
+        for make, n_made, columns in self.makes:
+            mine = [k - first for k in wanted if first <= k < first + n_made]
+            if make is not None and mine:
+                yield from make(X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns], mine)
+            first += n_made
 
 
 def _first_views(views: tuple[_View, ...], n_trees: int, X: Any) -> Views:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,22 +13,30 @@ import pandas as pd
 import scipy.sparse
 from sklearn.preprocessing import OneHotEncoder
 
-from rulecover.readers.sklearn.origins import REFUSED, CategoryOrigin, NumberOrigin, Origin, are_numbers
+from rulecover.readers.sklearn.origins import REFUSED, CategoryOrigin, NumberOrigin, Origin, are_numbers, by_label
 from rulecover.typing import Floats
+
+#: At most so many cells are asked for at a time, where they are not sparse.
+_CELLS = 10**7
 
 
 def encoded(step: Any, origins: list[Origin]) -> list[Origin] | None:
     """The origins of an encoder's columns."""
+    ends = np.cumsum([0, *(_n_columns(step, i) for i in range(len(origins)))]).tolist()
+    where = [slice(first, last) for first, last in pairwise(ends)]
+    columns = {i: _EncodedColumn(step, i, origin) for i, origin in enumerate(origins) if _is_followed(origin)}
+    encoder = _AskedEncoder(step, where)
+    known = encoder.answers({i: each.values for i, each in columns.items()})
+    others = encoder.answers_one_by_one({i: each.others for i, each in columns.items()})
     out: list[Origin] = []
-    sizes = [_n_columns(step, i) for i in range(len(origins))]
-    for i, (origin, size) in enumerate(zip(origins, sizes, strict=True)):
-        if origin is None or (isinstance(origin, NumberOrigin) and origin.steps):
-            out += [None] * size
-            continue
-        where = slice(sum(sizes[:i]), sum(sizes[: i + 1]))
-        answers = _EncoderOutputs(step, i, where)
-        out += answers.of_raw(origin) if isinstance(origin, NumberOrigin) else answers.of_codes(origin)
+    for i, mine in enumerate(where):
+        found = columns[i].origins(known[i], others[i]) if i in columns else None
+        out += [None] * (mine.stop - mine.start) if found is None else found
     return out
+
+
+def _is_followed(origin: Origin) -> bool:
+    return origin is not None and not (isinstance(origin, NumberOrigin) and origin.steps)
 
 
 def _n_columns(step: Any, i: int) -> int:
@@ -38,74 +48,120 @@ def _n_columns(step: Any, i: int) -> int:
     return len(step.categories_[i]) - (0 if rare is None else len(rare) - 1) - dropped
 
 
-class _EncoderOutputs:
-    """The outputs of the encoder for one of its columns."""
+class _EncodedColumn:
+    """One of the columns that an encoder is given: what it is asked there, and what its answers mean."""
 
-    def __init__(self, step: Any, i: int, where: slice) -> None:
-        self._step, self._i, self._where = step, i, where
-        self._known = [label for label in step.categories_[i].tolist() if not is_missing(label)]
+    def __init__(self, step: Any, i: int, origin: Any) -> None:
+        self._origin = origin
         self._sparse = isinstance(step, OneHotEncoder) and bool(step.sparse_output)
         self._single = np.dtype(step.dtype) != np.float64
+        if isinstance(origin, NumberOrigin):  # the categories are in the original column
+            self.values = [label for label in step.categories_[i].tolist() if not is_missing(label)]
+            self._labels = tuple(self.values)
+            self.others = [*origin.gaps, unknown_label(self._labels) if self._labels else REFUSED]
+            if step.handle_unknown == "error":  # it need not be asked; a missing value may be one of the categories
+                known = len(self.values) < len(step.categories_[i])
+                self.others[-1] = REFUSED
+                self.others = [REFUSED if is_missing(value) and not known else value for value in self.others]
+        else:  # they are the numbers that an earlier encoder made of categories
+            self.values = origin.values.tolist()
+            self._labels = origin.labels
+            self.others = [REFUSED if value is None else value for value in (*origin.gaps, origin.unseen)]
 
-    def of_raw(self, origin: NumberOrigin) -> list[Origin]:
-        """For the categories in the original column."""
-        labels = tuple(self._known)
-        known = self._ask(list(labels)) if labels else None
-        if known is None:
-            return [None] * (self._where.stop - self._where.start)
-        *gaps, unseen = self._each([*origin.gaps, unknown_label(labels)])
-        return self._columns(origin.feature, labels, known, gaps, unseen)
-
-    def of_codes(self, origin: CategoryOrigin) -> list[Origin]:
-        """For the numbers that an earlier encoder made of categories."""
-        known = self._ask(origin.values.tolist())
-        if known is None:
-            return [None] * (self._where.stop - self._where.start)
-        *gaps, unseen = self._each([REFUSED if v is None else v for v in (*origin.gaps, origin.unseen)])
-        return self._columns(origin.feature, origin.labels, known, gaps, unseen)
-
-    def _columns(
-        self,
-        feature: int,
-        labels: tuple[Any, ...],
-        known: Floats,
-        gaps: Sequence[Floats | None],
-        unseen: Floats | None,
-    ) -> list[Origin]:
-        def value(row: Floats | None, k: int) -> float | None:
-            return None if row is None else float(row[0, k])
-
+    def origins(self, known: Any, others: list[Floats | None]) -> list[Origin] | None:
+        """The origins of its encoded columns, by the answers; ``None`` if a category is refused."""
+        if known is None or not known.shape[0]:
+            return None
+        *gaps, unseen = (None if row is None else row.tolist() for row in others)
         return [
             CategoryOrigin(
-                feature,
-                labels,
-                known[:, k],
-                tuple(value(gap, k) for gap in gaps),
-                value(unseen, k),
-                self._sparse,
-                self._single,
+                self._origin.feature,
+                self._labels,
+                known,
+                k,
+                tuple(None if gap is None else gap[k] for gap in gaps),
+                None if unseen is None else unseen[k],
+                sparse=self._sparse,
+                single=self._single,
             )
             for k in range(known.shape[1])
         ]
 
-    def _each(self, values: Sequence[Any]) -> list[Floats | None]:
-        """The output for each value; computed for all at once, or one by one where the encoder refuses one."""
-        together = None if any(value is REFUSED for value in values) else self._ask(list(values))
-        if together is not None:
-            return list(together[:, None])
-        return [None if value is REFUSED else self._ask([value]) for value in values]
 
-    def _ask(self, values: list[Any]) -> Floats | None:
-        """The output for values in its column, rows x columns; ``None`` if the encoder refuses them."""
-        filler = [categories[0] for categories in self._step.categories_]
-        columns = [[fill] * len(values) for fill in filler]
-        columns[self._i] = values
-        try:
-            answer = without_warnings(self._step.transform, _table(columns, self._step))
-        except (TypeError, ValueError):
-            return None
-        answer = answer.toarray() if scipy.sparse.issparse(answer) else np.asarray(answer)
-        return np.asarray(answer[:, self._where], dtype=np.float64)
+@dataclass(frozen=True, eq=False)
+class _AskedEncoder:
+    """An encoder, asked what it makes of values.
+
+    Parameters
+    ----------
+    step
+        The encoder.
+    where
+        Its encoded columns, for each column that it is given.
+    """
+
+    step: Any
+    where: list[slice]
+
+    def answers(self, asked: dict[int, list[Any]]) -> dict[int, Any]:
+        """What it makes of values in some columns, each a sparse matrix by columns; ``None`` where it refuses a value.
+
+        It is asked about all columns at once where it looks at each by itself; if it refuses any value, about each
+        column.
+        """
+        free = {i: values for i, values in asked.items() if not _refuses(values)}
+        found = self._ask(free) if self._looks_at_each else None
+        return {i: found[i] if found is not None and i in found else self._answers_in(i, asked[i]) for i in asked}
+
+    def answers_one_by_one(self, asked: dict[int, list[Any]]) -> dict[int, list[Floats | None]]:
+        """The same of few values, ``None`` for each that it refuses."""
+        rows: dict[int, list[Floats | None]] = {}
+        for i, found in self.answers(asked).items():
+            if found is None:
+                each = [self._answers_in(i, [value]) for value in asked[i]]
+                rows[i] = [None if row is None else row.toarray().ravel() for row in each]
+            else:
+                rows[i] = list(found.toarray())
+        return rows
+
+    @property
+    def _looks_at_each(self) -> bool:
+        """Whether values in one column do not decide of what type others are: in an array, all are of one type."""
+        texts = all(known.dtype.kind in "OUS" for known in self.step.categories_)
+        return texts or hasattr(self.step, "feature_names_in_")
+
+    def _answers_in(self, i: int, values: list[Any]) -> Any:
+        """The same in one column."""
+        found = None if _refuses(values) else self._ask({i: values})
+        return None if found is None else found[i]
+
+    def _ask(self, asked: dict[int, list[Any]]) -> dict[int, Any] | None:
+        """Its output for values in some columns; ``None`` if it refuses one."""
+        n_rows = max(map(len, asked.values()), default=0)
+        sparse = isinstance(self.step, OneHotEncoder) and self.step.sparse_output
+        size = max(1, n_rows if sparse else _CELLS // max(1, self.where[-1].stop))
+        width = {i: self.where[i].stop - self.where[i].start for i in asked}
+        parts: dict[int, list[Any]] = {i: [by_label(np.zeros((0, width[i])))] for i in asked}
+        for start in range(0, n_rows, size):
+            some = {i: values[start : start + size] for i, values in asked.items()}
+            length = min(size, n_rows - start)
+            columns = [
+                [*mine, *[known[0]] * (length - len(mine))]
+                for known, mine in ((known, some.get(i, [])) for i, known in enumerate(self.step.categories_))
+            ]
+            try:
+                answer = without_warnings(self.step.transform, _table(columns, self.step))
+            except (TypeError, ValueError):
+                return None
+            answer = answer if sparse else np.asarray(answer)
+            for i, mine in some.items():
+                rows: Any = answer[: len(mine), self.where[i]]
+                parts[i].append(rows.tocsc() if sparse else by_label(rows))
+        return {i: scipy.sparse.vstack(rows, format="csc") for i, rows in parts.items()}
+
+
+def _refuses(values: list[Any]) -> bool:
+    return any(value is REFUSED for value in values)
 
 
 def unknown_label(labels: tuple[Any, ...]) -> Any:

@@ -26,6 +26,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.frames import names_of_model
@@ -108,6 +109,23 @@ def best_of(model: Any) -> Any:
     return model.best_estimator_
 
 
+def takes_missing(model: Any) -> bool:
+    """Whether a model has routes for missing values; some models around others do not say so.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> takes_missing(CalibratedClassifierCV(DecisionTreeClassifier()))
+    True
+    """
+    if isinstance(model, Pipeline):  # its steps may fill them; its columns know where not
+        return True
+    if isinstance(model, (FrozenEstimator, CalibratedClassifierCV, BaseSearchCV)):
+        return takes_missing(model.estimator)
+    if isinstance(model, (VotingClassifier, VotingRegressor)):
+        return all(takes_missing(member) for _, member in model.estimators if member != "drop")
+    # CatBoost takes gaps, but before 1.2.8 does not say so in its tags.
+    return bool(get_tags(model).input_tags.allow_nan) or type(model).__module__.startswith("catboost.")
+
+
 def _forest(model: Any) -> TreeEnsemble:
     if model.n_outputs_ > 1:
         raise UnreadableModelError(
@@ -129,7 +147,7 @@ def _of_trees(model: Any, members: Sequence[Any]) -> TreeEnsemble:
     return TreeEnsemble(
         trees=tuple(_tree(member.tree_) for member in members),
         routes=tuple(member.tree_.apply for member in members),
-        prepare=_as_float32,
+        prepare=rows_in_float32,
         n_features=model.n_features_in_,
         feature_names=names_of_model(model),
     )
@@ -155,11 +173,19 @@ def _together(model: Any, members: Sequence[Any]) -> TreeEnsemble:
             raise unreadable(model, f" of {type(member).__name__}") from error
     return combined(
         parts,
-        model.n_features_in_,
+        _n_features(model, parts[0]),
         names_of_model(model),
         columns=getattr(model, "estimators_features_", None),
         weights=_member_weights(model, len(parts)),
     )
+
+
+def _n_features(model: Any, first: TreeEnsemble) -> int:
+    """How many columns a model is given; one around a pipeline that passes columns through does not know it."""
+    try:
+        return int(model.n_features_in_)
+    except AttributeError:
+        return first.n_features
 
 
 def _member_weights(model: Any, n_members: int) -> Floats | None:
@@ -202,7 +228,7 @@ def _tree(tree: Any) -> Tree:
     )
 
 
-def _as_float32(X: Any) -> Any:
+def rows_in_float32(X: Any) -> Any:
     """X as scikit-learn's trees take it; what float32 cannot hold is refused, as they do."""
     with np.errstate(over="ignore"):
         if scipy.sparse.issparse(X):
@@ -211,7 +237,7 @@ def _as_float32(X: Any) -> Any:
             values = X.data
         else:
             X = values = np.ascontiguousarray(X, dtype=np.float32)
-    if np.isinf(values.sum(dtype=np.float64)) and np.isinf(values).any():
+    if not np.isfinite(values.sum(dtype=np.float64)) and np.isinf(values).any():
         raise MismatchedDataError("X contains infinity or a value too large for float32; scale or clip that column.")
     return X
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from rulecover.data.frames import missing_values
-from rulecover.typing import Floats
+from rulecover.typing import Array, Floats
 
 #: From numbers to numbers, one by one, never decreasing; NaN may become a number.
 Step = Callable[[Floats], Floats]
@@ -73,9 +74,13 @@ class CategoryOrigin:
     ----------
     feature, labels
         The original column and its known categories, without the missing one.
-    values, gaps, unseen
-        The number for each label, for a missing value of each kind of `missing_values`, and for any other value;
-        ``None`` where the encoder refuses it.
+    of_labels, column
+        The number for each label before the steps, in a column of a sparse matrix that all columns of an encoder share.
+    gaps, unseen
+        The number for a missing value of each kind of `missing_values`, and for any other value; ``None`` where the
+        encoder refuses it.
+    steps
+        The steps that follow; they are taken for `gaps` and `unseen` already.
     sparse, single
         As in `NumberOrigin`.
     named
@@ -84,9 +89,11 @@ class CategoryOrigin:
 
     feature: int
     labels: tuple[Any, ...]
-    values: Floats
+    of_labels: Any
+    column: int
     gaps: tuple[float | None, ...]
     unseen: float | None
+    steps: tuple[Step, ...] = ()
     sparse: bool = False
     single: bool = False
     named: bool = False
@@ -101,12 +108,25 @@ class CategoryOrigin:
         """The number that stands for each label: itself, if all labels are numbers, else its place."""
         return np.array(self.labels if self.by_number else range(len(self.labels)), dtype=np.float64)
 
+    @property
+    def values(self) -> Floats:
+        """The number for each label."""
+        mine = slice(*self.of_labels.indptr[self.column : self.column + 2])
+        values = np.zeros(self.of_labels.shape[0])
+        values[self.of_labels.indices[mine]] = self.of_labels.data[mine]
+        for step in self.steps:
+            values = step(values)
+        return values
+
     def then(self, step: Step) -> CategoryOrigin:
         def after(value: float | None) -> float | None:
             return None if value is None else float(step(np.array([value]))[0])
 
-        gaps = tuple(map(after, self.gaps))
-        return replace(self, values=step(self.values), gaps=gaps, unseen=after(self.unseen))
+        return replace(self, steps=(*self.steps, step), gaps=tuple(map(after, self.gaps)), unseen=after(self.unseen))
+
+    def with_labels(self, labels: tuple[Any, ...], values: Floats) -> CategoryOrigin:
+        """The same, with numbers for other labels."""
+        return replace(self, labels=labels, of_labels=by_label(values), column=0, steps=())
 
     def with_missing_kind(self, kind: int) -> CategoryOrigin:
         """As in `NumberOrigin`."""
@@ -115,6 +135,12 @@ class CategoryOrigin:
     def of_missing(self, kind: int = 0) -> float | None:
         """As in `NumberOrigin`."""
         return self.gaps[kind]
+
+
+def by_label(values: Array) -> Any:
+    """Numbers for labels, one column of them or several, as `CategoryOrigin` holds them."""
+    rows = values if values.ndim == 2 else values[:, None]
+    return scipy.sparse.csc_array(rows, dtype=np.float64)
 
 
 def are_numbers(labels: Sequence[Any]) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -23,17 +24,16 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from rulecover.data.columns import SourceColumns
-from rulecover.data.encoder import TableEncoder
+from rulecover.data.encoder import TableEncoder, rows_at_a_time
 from rulecover.data.frames import kinds_of, missing_values, names_of_model
 from rulecover.exceptions import MismatchedDataError, UnreadableModelError
 from rulecover.readers import read_trees, unreadable
 from rulecover.readers.sklearn.encoders import encoded, is_missing, without_warnings
 from rulecover.readers.sklearn.gaps import distinguish_missing
-from rulecover.readers.sklearn.models import best_of
+from rulecover.readers.sklearn.models import best_of, rows_in_float32, takes_missing
 from rulecover.readers.sklearn.origins import (
     REFUSED,
     CategoryOrigin,
@@ -46,8 +46,15 @@ from rulecover.readers.sklearn.origins import (
 )
 from rulecover.readers.sklearn.rewriting import conditions, on_original_columns
 from rulecover.readers.sklearn.tables import EncodedAgain, date_parts, table_columns, table_origins
+from rulecover.readers.sklearn.transformed import Blocks, LeavesByBlocks, TransformedAgain
 from rulecover.trees.tree import Tree, TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
+
+#: So many values are in a block of transformed rows, which then stays in the caches, but never fewer rows than this.
+_VALUES, _FEWEST = 2**21, 256
+#: Rows of more columns, or of so many for each tree, are not made again: that would take more room, or time, than to
+#: follow the trees in our own code.
+_WIDEST, _NARROW, _FOR_A_TREE = 2**16, 128, 20
 
 #: Origins of all columns, or ``None`` once a step has made something else of them.
 Origins = list[Origin] | None
@@ -62,16 +69,15 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
     check_is_fitted(model)
     final = best_of(model.steps[-1][1])
     inner = _read_last(model, final)
-    n_given = _n_given(model)
+    n_given = _n_given(model, inner.n_features)
     origins = _through_steps([step for _, step in model.steps[:-1]], [NumberOrigin(f) for f in range(n_given)])
     origins = [None] * inner.n_features if origins is None else origins
-    takes_missing = get_tags(final).input_tags.allow_nan
-    origins, gaps = distinguish_missing(_with_all_labels(origins), inner.used_columns.tolist(), takes_missing)
+    with_gaps = takes_missing(final)
+    origins, gaps = distinguish_missing(_with_all_labels(origins), inner.used_columns.tolist(), with_gaps)
     encoder = _table_encoder(model)
     always = () if encoder is None else tuple(date_parts(encoder))
     trees, made = on_original_columns(inner.trees, origins, n_given, always)
-    routes, prepare = _routes(encoder, inner, trees)
-    known = conditions([origins[k] for k in sorted(set(inner.used_columns.tolist()) - set(made))], takes_missing)
+    known = conditions([origins[k] for k in sorted(set(inner.used_columns.tolist()) - set(made))], with_gaps)
     if encoder is not None:
         columns = replace(table_columns(encoder), required=known["required"])
     else:
@@ -85,8 +91,7 @@ def read_pipeline(model: Pipeline) -> TreeEnsemble:
         )
     return TreeEnsemble(
         trees=tuple(trees),
-        routes=routes,
-        prepare=prepare,
+        **_routes(encoder, inner, trees, origins, {column: n_given + k for k, column in enumerate(made)}),
         n_features=n_given,
         feature_names=columns.names,
         categories=columns.categories,
@@ -133,12 +138,40 @@ def gives_sparse(steps: Iterable[Any], sparse: bool = False) -> bool:
 
 
 def _routes(
-    encoder: TableEncoder | None, inner: TreeEnsemble, trees: Sequence[Tree]
-) -> tuple[tuple[Callable[[Any], Ints], ...], Callable[[Any], Any]]:
-    """How rows go through the trees; behind a `TableEncoder` alone, by the compiled code of the inner model."""
-    if encoder is None or not inner.keeps_columns:
-        return tuple(tree.apply for tree in trees), unchanged
-    return inner.routes, EncodedAgain(encoder, inner.prepare)
+    encoder: TableEncoder | None,
+    inner: TreeEnsemble,
+    trees: Sequence[Tree],
+    origins: Sequence[Origin],
+    places: Mapping[int, int],
+) -> dict[str, Any]:
+    """How rows go through the trees: by the compiled code of the inner model, on rows as its steps transform them."""
+    kind: type[np.floating[Any]] = np.float32 if inner.prepare is rows_in_float32 else np.float64
+    at_a_time = rows_at_a_time(inner.n_features)
+    if encoder is not None and inner.keeps_columns and at_a_time is None:
+        encoded = EncodedAgain(encoder, kind)
+        return {"routes": inner.routes, "prepare": partial(_prepared_by, inner.prepare, encoded), "encodes": True}
+    if inner.n_features > min(_WIDEST, max(_NARROW, _FOR_A_TREE * len(trees))):
+        return {"routes": tuple(tree.apply for tree in trees), "prepare": unchanged}
+    again: Blocks = (
+        TransformedAgain.of(origins, inner.used_columns.tolist(), places, kind)
+        if encoder is None
+        else EncodedAgain(encoder, kind)
+    )
+    leaves = LeavesByBlocks(again, inner, max(_FEWEST, _VALUES // max(1, inner.n_features)))
+    return {
+        "routes": tuple(partial(_column, tree) for tree in range(len(trees))),
+        "prepare": partial(leaves, len(trees)),
+        "prepare_first": leaves,
+        "keeps_columns": False,
+    }
+
+
+def _prepared_by(prepare: Callable[[Any], Any], encoded: EncodedAgain, X: Floats) -> Any:
+    return prepare(encoded(X))
+
+
+def _column(tree: int, leaves: Ints) -> Ints:
+    return leaves[:, tree].astype(np.intp)
 
 
 def _table_encoder(model: Pipeline) -> TableEncoder | None:
@@ -193,7 +226,7 @@ def _through_columns(step: ColumnTransformer, origins: list[Origin]) -> Origins:
         flat = np.ndim(chosen) == 0 and not isinstance(chosen, slice)  # one column of text, for instance
         if flat or where.stop == where.start:
             continue
-        mine = _through(transformer, [origins[f] for f in _places(chosen, step)])
+        mine = _through(transformer, [origins[f] for f in chosen_columns(chosen, step)])
         if mine is not None and len(mine) == where.stop - where.start:
             out[where] = mine
     return [None if each is None else replace(each, sparse=step.sparse_output_) for each in out]
@@ -205,7 +238,7 @@ def _of_table(step: TableEncoder, origins: list[Origin]) -> Origins:
     return table_origins(step) if raw else None
 
 
-def _places(chosen: Any, step: ColumnTransformer) -> list[int]:
+def chosen_columns(chosen: Any, step: ColumnTransformer) -> list[int]:
     """The numbers of the columns that a part of a ColumnTransformer is given."""
     names = list(getattr(step, "feature_names_in_", []))
     if isinstance(chosen, slice):
@@ -263,7 +296,8 @@ def _filled(step: SimpleImputer, origins: list[Origin]) -> Origins:
             out.append(_filled_one(origin, mine, as_text=as_text, single=kind == np.float32))
         else:
             origin = origins[given.index(name.removeprefix("missingindicator_"))]
-            out.append(origin.then(missing_or_not) if isinstance(origin, NumberOrigin) and not as_text else None)
+            marks = [None if each is None else bool(each[k]) for each in fills]
+            out.append(_marked(origin, marks) if isinstance(origin, NumberOrigin) and not as_text else None)
     return out
 
 
@@ -291,6 +325,16 @@ def _filled_one(origin: Origin, fills: list[Any], *, as_text: bool, single: bool
         filled = replace(origin, gaps=tuple(gaps))
     # An imputer that was trained on float32 rounds whatever it is given.
     return replace(filled.then(as_float32), single=True) if single else filled
+
+
+def _marked(origin: NumberOrigin, marks: list[bool | None]) -> NumberOrigin:
+    """The origin of an indicator, from what the imputer says of each of `missing_values`."""
+    if not origin.steps:
+        gaps = [REFUSED if mark is None else np.nan if mark else 0.0 for mark in marks]
+        origin = replace(
+            origin, gaps=tuple(gaps[kinds_of([gap])[0]] if is_missing(gap) else gap for gap in origin.gaps)
+        )
+    return origin.then(missing_or_not)
 
 
 def _named(rows: Any, step: Any) -> Any:
@@ -333,7 +377,7 @@ def _relabelled(origin: CategoryOrigin, labels: tuple[Any, ...]) -> CategoryOrig
         return origin
     known = dict(zip(origin.labels, origin.values.tolist(), strict=True))
     other = np.nan if origin.unseen is None else origin.unseen
-    return replace(origin, labels=labels, values=np.array([known.get(label, other) for label in labels]))
+    return origin.with_labels(labels, np.array([known.get(label, other) for label in labels]))
 
 
 # Columns that stay transformed ----------------------------------------------------------------------------------------
@@ -346,11 +390,11 @@ class TransformedColumns:
     front: Pipeline
     made: tuple[int, ...]
 
-    def __call__(self, X: Any) -> Floats:
+    def __call__(self, X: Any, wanted: Sequence[int]) -> Iterable[Array]:
         columns = self.front.transform(X)
         columns = columns.iloc if hasattr(columns, "iloc") else columns
-        columns = columns[:, list(self.made)]
-        return np.asarray(columns.toarray() if scipy.sparse.issparse(columns) else columns, dtype=np.float64)
+        columns = columns[:, [self.made[k] for k in wanted]]
+        return np.asarray(columns.toarray() if scipy.sparse.issparse(columns) else columns, dtype=np.float64).T
 
 
 def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:
@@ -366,6 +410,6 @@ def _made_names(model: Pipeline, made: list[int]) -> tuple[str, ...]:
     return tuple(f"{step}__{names[k]}" if names[k] in known else names[k] for k in made)
 
 
-def _n_given(model: Pipeline) -> int:
-    """The number of columns in front; a step that passes everything through does not know it."""
-    return int(next(step.n_features_in_ for _, step in model.steps if hasattr(step, "n_features_in_")))
+def _n_given(model: Pipeline, n_last: int) -> int:
+    """The number of columns in front, given that of the last step: one that passes everything through has none."""
+    return int(next((step.n_features_in_ for _, step in model.steps if hasattr(step, "n_features_in_")), n_last))

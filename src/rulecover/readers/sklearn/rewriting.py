@@ -72,16 +72,19 @@ def splits_of_number(origin: NumberOrigin, bound: Floats, missing_left: Bools) -
     return Split(threshold, none, (), np.asarray(left != swapped), swapped)
 
 
-def splits_of_category(origin: CategoryOrigin, left: Bools, unseen_left: Bools, missing_left: Bools) -> Split:
-    """Splits that send label j left in split i if ``left[i, j]``.
+def splits_of_category(
+    origin: CategoryOrigin, left: Bools, value_of: Ints, unseen_left: Bools, missing_left: Bools
+) -> Split:
+    """Splits that send a label of the k-th different value left in split i if ``left[i, k]``.
 
     Where all known labels go one way and the encoder refuses others, all values may go that way.
     """
-    swapped = unseen_left if origin.unseen is not None else left.mean(axis=1) > 0.5
+    n_left = left @ np.bincount(value_of)
+    swapped = unseen_left if origin.unseen is not None else 2 * n_left > len(value_of)
     inside = left != swapped[:, None]
     patterns, category = np.unique(inside, axis=0, return_inverse=True)
     codes = origin.codes
-    sets = tuple(np.sort(codes[row]) for row in patterns)
+    sets = tuple(np.sort(codes[row[value_of]]) for row in patterns)
     # An empty set is not a condition: all values that are not missing go one way.
     trivial = ~inside.any(axis=1)
     return Split(
@@ -141,29 +144,31 @@ class _RewrittenNodes:
     def split(self, nodes: Ints, origin: NumberOrigin | CategoryOrigin) -> Split | None:
         """The splits of the nodes on the original column; ``None`` if there is no equivalent."""
         if isinstance(origin, CategoryOrigin):
-            left = [self.goes_left(nodes, value) for value in origin.values.tolist()]
-            unseen, missing = (
-                self.goes_left(nodes, np.nan if v is None else v) for v in (origin.unseen, origin.of_missing())
-            )
-            return splits_of_category(origin, np.column_stack(left), unseen, missing)
+            values, value_of = np.unique(origin.values, return_inverse=True)
+            others = [np.nan if value is None else value for value in (origin.unseen, origin.of_missing())]
+            left, rest = self.goes_left(nodes, values), self.goes_left(nodes, np.array(others))
+            return splits_of_category(origin, left, value_of, rest[:, 0], rest[:, 1])
         by_set = self.category[nodes] >= 0
         if not by_set.any():
             return splits_of_number(origin, self.threshold[nodes], self.missing_left[nodes])
         if origin.steps or not by_set.all():
             return None
         of_missing = origin.of_missing()
-        missing = self.goes_left(nodes, np.nan if of_missing is None else of_missing)
+        missing = self.goes_left(nodes, np.array([np.nan if of_missing is None else of_missing]))[:, 0]
         used, place = np.unique(self.category[nodes], return_inverse=True)
         sets = tuple(self.sets[k] for k in used)
         return Split(self.threshold[nodes], place, sets, missing, np.zeros(len(nodes), dtype=bool))
 
-    def goes_left(self, nodes: Ints, value: float) -> Bools:
-        """Which of the nodes send a transformed value left."""
-        if np.isnan(value):
-            return self.missing_left[nodes]
+    def goes_left(self, nodes: Ints, values: Floats) -> Bools:
+        """Which of the nodes send which transformed values left, nodes x values."""
+        left = values <= self.threshold[nodes][:, None]
         which = self.category[nodes]
-        holds = {k: k >= 0 and value in self.sets[k] for k in np.unique(which).tolist()}
-        return np.where(which >= 0, np.vectorize(holds.get)(which), value <= self.threshold[nodes])
+        for k in np.unique(which[which >= 0]).tolist():
+            left[which == k] = np.isin(values, self.sets[k])
+        missing = np.isnan(values)
+        if missing.any():
+            left[:, missing] = self.missing_left[nodes][:, None]
+        return np.asarray(left)
 
     def put(self, nodes: Ints, feature: int, split: Split) -> None:
         self.feature[nodes] = feature

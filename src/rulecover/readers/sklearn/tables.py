@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from rulecover.data.categories import CategorySet
 from rulecover.data.columns import Columns, Levels, SourceColumns, all_names
-from rulecover.data.dates import DatePart
-from rulecover.data.encoder import Encoded, EncodedCategories, EncodedDates, EncodedLevels, EncodedNumbers, TableEncoder
+from rulecover.data.dates import DatePart, parts_of
+from rulecover.data.encoder import (
+    Encoded,
+    EncodedCategories,
+    EncodedDates,
+    EncodedLevels,
+    EncodedNumbers,
+    TableEncoder,
+    side_by_side,
+)
 from rulecover.data.frames import is_frame, missing_values, names_of_model
 from rulecover.data.written_numbers import Notation
-from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin
+from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Origin, by_label
 from rulecover.rules.clauses import Clauses
 from rulecover.rules.ruleset import RuleSet
 from rulecover.trees.tree import merge_comparisons
-from rulecover.typing import Floats
+from rulecover.typing import Array, Floats
 
 
 def table_origins(encoder: TableEncoder) -> list[Origin]:
@@ -38,19 +49,24 @@ def _levels(f: int, encoded: EncodedLevels) -> list[Origin]:
     if isinstance(encoded, EncodedCategories):
         *_, other, gap = encoded.code.tolist()
         gaps = (gap,) * len(missing_values())
-        return [CategoryOrigin(f, encoded.labels, encoded.code[:-2], gaps, other, named=True)]
+        return [CategoryOrigin(f, encoded.labels, by_label(encoded.code[:-2]), 0, gaps, other, named=True)]
     *_, unseen, missing = encoded.place.tolist()
-    of_labels = encoded.place[:-2]
+    n_made = len(encoded.made_names)
+    marked = np.flatnonzero((encoded.place[:-2] >= 0) & (encoded.place[:-2] < n_made))
+    of_labels = scipy.sparse.csc_array(
+        (np.ones(len(marked)), (marked, encoded.place[marked])), shape=(len(encoded.labels), n_made)
+    )
     return [
         CategoryOrigin(
             f,
             encoded.labels,
-            (of_labels == k).astype(np.float64),
+            of_labels,
+            k,
             (float(missing == k),) * len(missing_values()),
             float(unseen == k),
             named=True,
         )
-        for k in range(len(encoded.made_names))
+        for k in range(n_made)
     ]
 
 
@@ -73,25 +89,37 @@ class EncodedAgain:
     ----------
     encoder
         The fitted encoder.
-    prepare
-        What the model does with encoded rows first.
+    kind
+        The type of the encoded rows: the model may round them to it anyway.
     """
 
     encoder: TableEncoder
-    prepare: Callable[[Any], Any]
+    kind: type[np.floating[Any]] = np.float64
 
-    def __call__(self, X: Floats) -> Any:
+    def __call__(self, X: Floats) -> Array:
         """The encoded rows."""
-        encoded, next_part = [], len(self.encoder.columns_)
-        for f, each in enumerate(self.encoder.columns_):
-            if isinstance(each, EncodedNumbers):
-                encoded.append(X[:, [f]])
-            elif isinstance(each, EncodedLevels):
-                encoded.append(each.of_codes(X[:, f]))
-            else:
-                encoded.append(X[:, next_part : next_part + len(each.made_names)])
-                next_part += len(each.made_names)
-        return self.prepare(np.hstack(encoded))
+        columns = self.encoder.columns_
+        return side_by_side(columns, len(X), _as_given(columns, X), self.kind)
+
+    def of_columns(self, used: Iterable[int]) -> EncodedAgain:
+        """The encoder makes all columns in any case."""
+        return self
+
+    def blocks(self, X: Floats, n_rows: int) -> Iterator[Array]:
+        """The encoded rows, so many at a time."""
+        for start in range(0, len(X), n_rows):
+            yield self(X[start : start + n_rows])
+
+
+def _as_given(columns: Sequence[Encoded], X: Floats) -> Iterator[Floats]:
+    """What rules see of each column of a table: in its place, parts of dates behind all columns."""
+    next_part = len(columns)
+    for f, each in enumerate(columns):
+        if isinstance(each, EncodedDates):
+            yield X[:, next_part : next_part + len(each.parts)]
+            next_part += len(each.parts)
+        else:
+            yield X[:, [f]] if each.made_names else X[:, :0]
 
 
 # Rules on encoded columns -------------------------------------------------------------------------------------------
@@ -140,8 +168,11 @@ class PartsOfDates:
 
     parts: tuple[tuple[int, DatePart], ...]
 
-    def __call__(self, X: Any) -> Floats:
-        return np.column_stack([part.read(X[part.name] if is_frame(X) else X[:, f]) for f, part in self.parts])
+    def __call__(self, X: Any, wanted: Sequence[int]) -> Iterator[Floats]:
+        for f, mine in groupby((self.parts[k] for k in wanted), key=itemgetter(0)):
+            parts = [part for _, part in mine]
+            dates = parts[0].moments(X[parts[0].name] if is_frame(X) else X[:, f])
+            yield from parts_of(dates, [part.part for part in parts])
 
 
 def rules_on_table(rules: RuleSet, encoder: TableEncoder, columns: SourceColumns) -> RuleSet:
