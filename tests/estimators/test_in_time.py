@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import (
+    ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -512,19 +514,27 @@ def test_a_model_that_is_slow_to_ask_is_not_asked_about_all_rows():
 @pytest.mark.parametrize("again", [True, False], ids=["trained again in folds", "kept in folds"])
 def test_a_path_whose_model_is_slow_to_ask_does_without_it(again, monkeypatch):
     X, y = numbers_and_classes(20_000)
-    trained = forest().fit(X, y)
-    ask, begin = RandomForestClassifier.predict_proba, time.perf_counter()
+    trained = ExtraTreesClassifier(5, max_depth=4, random_state=0).fit(X, y)  # which has no out-of-bag predictions
+    ask, begin = ExtraTreesClassifier.predict_proba, time.perf_counter()
 
     def slow(self, X):
         time.sleep(len(X) / 1000)
         return ask(self, X)
 
-    monkeypatch.setattr(RandomForestClassifier, "predict_proba", slow)
+    monkeypatch.setattr(ExtraTreesClassifier, "predict_proba", slow)
     path = RulePathClassifier(FrozenEstimator(trained), max_rules=2, model_share=0.0, train_in_folds=again, cv=2)
     path, cut = fitted(path, X, y, 4.0)
     assert time.perf_counter() - begin < 4.0 + 2.0
     assert "its size was chosen in 0 of 2 folds" in cut
     assert "the model itself was not scored on the training rows" in cut
+
+
+@pytest.mark.parametrize(("model", "unknown"), [(forest(), False), (MIRCOClassifier(), True)])
+def test_it_is_known_which_rows_were_drawn_by_fewer_trees_of_all_rows(model, unknown):
+    found = prepare.Prepared(None, np.arange(3), prepare.Source(model), "the model was trained with 3 % of its trees")
+    assert rulepath._is_unknown(found) == unknown
+    assert not rulepath._is_unknown(replace(found, trained_on=np.arange(2)))
+    assert not rulepath._is_unknown(replace(found, cut=""))
 
 
 def test_a_first_tree_on_bins_is_grown_on_some_rows_and_no_call_is_made():
@@ -606,7 +616,7 @@ def test_what_else_a_model_that_keeps_its_limit_warns_of_is_passed_on():
         return model
 
     with pytest.warns(RuntimeWarning, match="odd rows") as caught:
-        trained, cut, _ = prepare._within_limit(model, time.perf_counter() + 3.0, train)
+        trained, cut, *_ = prepare._within_limit(model, time.perf_counter() + 3.0, train)
 
     assert len(caught) == 1
     assert cut == "its MIRCOClassifier was cut short"

@@ -14,7 +14,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -65,8 +65,9 @@ from test_every_estimator import added_up
 from test_every_export import EXPORTS
 
 from rulecover import RuleSet, RuleTransformer, Summary, certify, linear_rules, read_trees, write_report
+from rulecover.data import encoder
 from rulecover.data.frames import ZERO
-from rulecover.estimators import fewer_trees, in_time
+from rulecover.estimators import fewer_trees, first_steps, in_time
 from rulecover.exceptions import ExportError, UncoveredSamplesError
 from rulecover.export import from_json, to_javascript, to_json, to_pmml
 from rulecover.export.exported import vote_of
@@ -329,7 +330,9 @@ def repeated_rows_are_weights(f: Fitted) -> None:
     rng = np.random.default_rng(f.case.seed)
     weight = rng.integers(1, 4, len(f.case.y))
     weight //= np.gcd.reduce(weight)  # a common factor means nothing, but repeats every row
-    plain = replace(f.case, weight=None)
+    # Of columns that say the same, the trees may use another one than is required.
+    settings = {name: value for name, value in f.case.settings.items() if name != "required"}
+    plain = replace(f.case, weight=None, settings=settings)
     weighted = f.again(replace(plain, weight=weight.astype(float)))
     repeated = f.again(plain.take(np.repeat(np.arange(len(weight)), weight)))
     assert_same(replace(f, model=weighted), repeated, 1e-9)
@@ -474,13 +477,19 @@ def what_is_cut_short_is_a_model(f: Fitted) -> None:
 def next_to_no_time(seed: int) -> Iterator[None]:
     """Limits that are felt by cases of fewer than 1,000 rows: models are trained on ten of them first.
 
-    Of some seeds trees, votes and steps of a path do not have the time that they have in any case.
+    Of some seeds trees, votes and steps of a path do not have the time that they have in any case, and encoded rows are
+    made a few at a time.
     """
     settings: dict[str, Any] = {"_FIRST": 10, "_FEWEST": 1}
     settings |= {"_VOTES": 0.0, "_FEW_VOTES": 0.0} if seed % 5 == 0 else {}
     settings |= {"_RESPONSES": 1.0} if seed % 7 == 0 else {}
-    trees = {"_AT_LEAST": 0.0} if seed % 2 == 0 else {}
-    with patch.multiple(in_time, **settings), patch.multiple(fewer_trees, **trees) if trees else nullcontext():
+    with ExitStack() as patched:
+        patched.enter_context(patch.multiple(in_time, **settings))
+        patched.enter_context(patch.object(first_steps, "_FEW", 5))
+        if seed % 2 == 0:
+            patched.enter_context(patch.object(fewer_trees, "_AT_LEAST", 0.0))
+        if seed % 3 == 0:
+            patched.enter_context(patch.multiple(encoder, _WIDE=2, _VALUES=100))
         yield
 
 

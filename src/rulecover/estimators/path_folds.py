@@ -57,7 +57,10 @@ def held_out_scores(
     """
     X, y, sample_weight = given
     y = model._target.check(np.asarray(y).ravel(), type(model).__name__)
-    rows, groups = indexable(for_folds(model.estimator_, X), groups)
+    # A model of some rows, since there was no time for all, has none for folds either.
+    seconds = limits.seconds if of.all_trained or not model.train_in_folds else np.inf
+    trains = model.train_in_folds and np.isfinite(seconds)
+    rows, groups = indexable(for_folds(model.estimator_, X) if trains else X, groups)
     folds = folds_of(model.cv, rows, y, classes=is_classifier(model), random_state=model.random_state, groups=groups)
     shown = tracked(folds, "Cross-validating", total=len(folds), verbose=model.verbose)
     parts = rows, y, sample_weights(X, y, sample_weight, model.class_weight)
@@ -69,8 +72,6 @@ def held_out_scores(
         )
     except TimeoutError:
         return None, _done_in_words(0, folds)
-    # A model of some rows, since there was no time for all, has none for folds either.
-    seconds = limits.seconds if of.all_trained or not model.train_in_folds else np.inf
     with nullcontext() if model.checkpoint is None else _checkpoint(model, of, folds) as file:
         scores, done = _in_time(score, shown, seconds=seconds, deadline=limits.end, file=file)
     if file is not None and done == len(folds):

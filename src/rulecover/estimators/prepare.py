@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import has_fit_parameter
 
 from rulecover.data.columns import SourceColumns
@@ -49,6 +49,7 @@ from rulecover.estimators.fewer_trees import (
     trees_in_words,
     with_share_of_trees,
 )
+from rulecover.estimators.first_steps import FirstSteps, fitted_first, fitted_to_all
 from rulecover.estimators.in_time import Halves, SamplingOrder, halves, sampling_order, trained_in_time
 from rulecover.estimators.other_target import (
     CentredRegressor,
@@ -60,10 +61,11 @@ from rulecover.estimators.other_target import (
     inner_model,
     trains_on_codes,
 )
+from rulecover.estimators.steps_first import has_steps_first
 from rulecover.estimators.zeros import for_histograms, with_zeros_in
 from rulecover.exceptions import AdviceWarning, CutShortWarning, UnreadableModelError
 from rulecover.readers import read_trees, reader_of, unreadable
-from rulecover.readers.sklearn.models import best_of
+from rulecover.readers.sklearn.models import best_of, takes_missing
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.samples import repeats
 from rulecover.targets.target import Target, name_of
@@ -201,11 +203,19 @@ class Preparation:
 
 
 class Trained(NamedTuple):
-    """A trained model, what there was no time for, in words, and the rows it was trained on, if not on all."""
+    """A trained model, what there was no time for, in words, and the rows it was trained on, if not on all.
+
+    And its trees, where they are read already.
+    """
 
     model: Any
     cut: str = ""
     rows: Ints | None = None
+    trees: TreeEnsemble | None = None
+
+    def inside(self, model: Any) -> Trained:
+        """The same with another model around this one."""
+        return self._replace(model=model, trees=None)
 
 
 class RuleModel(BaseEstimator):
@@ -242,6 +252,9 @@ _AROUND = (
 #: The shortest time limit of a model.
 _NO_TIME = 1e-3
 
+#: How many rows of texts and dates are soon read.
+_READ_SOON = 250_000
+
 #: By which a frame that was taken apart is known.
 _FRAME = "columns of a frame"
 
@@ -266,9 +279,9 @@ def prepare(given: Given, estimator: Any, recipe: Preparation) -> Prepared:
     """Trains the estimator on the data or takes it as it is, and reads its trees once."""
     X, y = in_native_order(given.X), given.y
     weight = sample_weights(X, y, given.sample_weight, recipe.class_weight)
-    with nullcontext() if isinstance(estimator, Pipeline) else naming_columns(X):
-        model, cut, trained_on = train(estimator, X, y, weight, recipe)
-    source = _read(model, X, recipe) if recipe.reads else Source(model)
+    with nullcontext() if has_steps_first(estimator) else naming_columns(X):
+        model, cut, trained_on, trees = train(estimator, X, y, weight, recipe)
+    source = _read(model, X, recipe, trees) if recipe.reads else Source(model)
     plain = None if recipe.class_weight is None else sample_weights(X, y, given.sample_weight, None)
     if recipe.class_weight is not None and plain is None:
         plain = np.ones(len(y))
@@ -287,15 +300,15 @@ def _as_rules_see(given: Given, source: Source, names: tuple[str, ...] | None) -
     )
 
 
-def _read(model: Any, X: Any, recipe: Preparation) -> Source:
-    """A trained model, its trees, and what its columns are made of, if not of plain numbers."""
+def _read(model: Any, X: Any, recipe: Preparation, trees: TreeEnsemble | None) -> Source:
+    """A trained model, its trees, which may be read already, and what its columns are, if not plain numbers."""
     if isinstance(model, RuleModel):
         return Source(model, columns=model._columns, used=recipe.with_kept(model._columns_in_use()))
     if isinstance(model, RuleSet):
         columns = SourceColumns(model.n_features, recipe.names, model.columns.categories)
         plain = columns.free and issparse(X)  # which has no names to match
         return Source(model, columns=None if plain else columns, used=recipe.with_kept(model.clauses.columns))
-    trees = read_trees(model)
+    trees = read_trees(model) if trees is None else trees
     if trees.columns is None and is_mixed(X):  # of numbers alone the width is checked later
         check_width(trees, X.shape[1])
     trees = named_by(trees, X)
@@ -364,7 +377,7 @@ def train(estimator: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepa
         origin = None if isinstance(estimator, RuleModel) else recipe.target.origin(y, weight)
         written = y if origin is None else origin.written(y)
         trained = _trained(_seeded(fresh(estimator), recipe), X, written, weight, recipe)
-        trained = trained if origin is None else trained._replace(model=CentredRegressor(trained.model, *origin))
+        trained = trained if origin is None else trained.inside(CentredRegressor(trained.model, *origin))
     if recipe.hidden is not None:
         _drop_notes_on(recipe.hidden, inner_model(trained.model))
     return trained
@@ -375,7 +388,7 @@ def _trained_on_codes(estimator: Any, X: Any, y: Array, weight: Floats | None, r
     plain = labels.dtype.kind in "biuf" and np.array_equal(labels, np.arange(len(labels)))
     model = for_classes(_seeded(fresh(estimator), recipe), len(labels))
     trained = _trained(model, X, y if plain else codes, weight, recipe)
-    return trained if plain else trained._replace(model=CodedClassifier(trained.model, labels))
+    return trained if plain else trained.inside(CodedClassifier(trained.model, labels))
 
 
 def _drop_notes_on(hidden: Ints, model: Any) -> None:
@@ -399,84 +412,98 @@ def _trained(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Prepar
     """The model, trained on all rows, or on as many as there is time for."""
     if not recipe.trains:
         return Trained(model)
-    if recipe.deadline is None:
+    if recipe.deadline is None or not len(y):
         return Trained(_fitted(model, X, y, weight, recipe))
     if isinstance(model, RuleModel) and _takes_limit(model):
         return _within_limit(model, recipe.deadline, lambda: _fitted(model, X, y, weight, recipe))
-    begin = time.perf_counter()
+    classes = recipe.target.name == "classes"
     n_columns = 1 if issparse(X) else np.shape(X)[1]  # of sparse rows most values are zeros
-    order = sampling_order(y, weight, classes=recipe.target.name == "classes", n_columns=n_columns)
+    order = sampling_order(y, weight, classes=classes, n_columns=n_columns)
     steps = halves(model) if isinstance(model, Pipeline) else Halves([], [("model", model)])
     may_take_fewer = has_trees_to_spare(steps.last) or order.fewest < order.least
     if order.least == len(order.rows) and not may_take_fewer:
         return Trained(_fitted(model, X, y, weight, recipe))
-    train_on = _OnSomeRows.of(model, steps, Given(X, None, y, weight), recipe, order)
-    again = time.perf_counter() - begin if steps.first else 0.0  # that long the first steps take once more
-    deadline = recipe.deadline - again
+    first = fitted_first(steps, X, y, order, recipe.deadline)
+    if first.n_columns is not None:  # those in use are read in all rows: trees of fewer rows use fewer of them
+        n_columns = first.n_columns * max(1, len(y) // _READ_SOON)
+        order = sampling_order(y, weight, classes=classes, n_columns=n_columns)
+    train_on = _OnSomeRows(model, steps, Given(X, None, y, weight), recipe, order, first)
+    cut_short = partial(_cut_short, train_on, len(y))
+    deadline = recipe.deadline - first.seconds  # that long the first steps take once more
     if may_take_fewer:
         few = trained_with_fewer_trees(train_on, order, deadline, partial(share_left, steps.last))
         if few.model is not None:
-            return _cut_short(few.model, order, few.n_rows, len(y), trees_in_words(steps.last, few.share))
+            return cut_short(few.model, few.n_rows, trees_in_words(steps.last, few.share))
         order = order._replace(least=few.n_rows)
-    trained, size = trained_in_time(train_on, order, deadline)
-    return _cut_short(trained, order, size, len(y))
+    return cut_short(*trained_in_time(train_on, order, deadline))
 
 
-def _cut_short(model: Any, order: SamplingOrder, size: int, n_rows: int, trees: str = "") -> Trained:
+def _cut_short(train_on: _OnSomeRows, n_rows: int, model: Any, size: int, trees: str = "") -> Trained:
     """A model that was trained on the first of the rows, perhaps with some of its trees, and that in words."""
+    order = train_on.order
     some = size < len(order.rows)
-    said = [f"on {size:,} of {n_rows:,} rows" if some else "", trees, classes_in_words(model)]
+    said = [f"on {size:,} of {n_rows:,} rows" if some else "", train_on.first.known, trees, classes_in_words(model)]
     cut = ", ".join(filter(None, said))
-    return Trained(model, cut and f"the model was trained {cut}", np.sort(order.rows[:size]) if some else None)
+    rows = np.sort(order.rows[:size]) if some else None
+    return Trained(model, cut and f"the model was trained {cut}", rows, train_on.trees_of(model))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _OnSomeRows:
-    """Trains a model on some of the rows, its first steps on all of them: texts in few rows must not be new to them.
+    """Trains a model on some of the rows.
 
     Parameters
     ----------
-    model, given, recipe
-        The model, the rows, and how it is trained.
+    model, steps
+        The model, and the same in two.
+    given, recipe
+        The rows, and how it is trained.
     order
         The rows that count.
-    fitted
-        The steps of the model; those in front of the first one with a model in it are fitted to all rows.
-    seen
-        The rows as the first steps pass them on.
+    first
+        The steps in front of the first one with a model in it, fitted.
     """
 
     model: Any
+    steps: Halves
     given: Given
     recipe: Preparation
     order: SamplingOrder
-    fitted: Halves
-    seen: Any
+    first: FirstSteps
+    _last: dict[str, Any] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, model: Any, steps: Halves, given: Given, recipe: Preparation, order: SamplingOrder) -> _OnSomeRows:
-        first = [(name, clone(step, safe=False)) for name, step in steps.first]
-        seen = Pipeline(first).fit_transform(given.X, given.y) if first else given.X
-        return cls(model, given, recipe, order, Halves(first, steps.rest), seen)
+    def trees_of(self, model: Any) -> TreeEnsemble | None:
+        """The trees of the model that was trained last, if it is this one."""
+        return self._last["trees"] if self._last.get("model") is model else None
 
     def __call__(self, rows: Ints, share: float = 1.0) -> Any:
         """The model, trained on these rows, with this share of its trees."""
+        try:
+            return self._trained(rows, share)
+        except Exception:  # of any library
+            if not self.first.known or len(rows) < len(self.order.rows):
+                raise
+        self.first = fitted_to_all(self.steps, self.given.X, self.given.y)  # some columns may come of few levels alone
+        return self._trained(rows, share)
+
+    def _trained(self, rows: Ints, share: float) -> Any:
         y, weight = self.given.y, self.given.sample_weight
-        if share == 1.0 and len(rows) == len(self.order.rows):
+        if share == 1.0 and len(rows) == len(self.order.rows) and not self.first.known:
             return _fitted(self.model, self.given.X, y, weight, self.recipe)
         some = np.sort(rows)
         labels, few = y[some], None if weight is None else weight[some]
-        last = with_share_of_trees(fresh(self.fitted.last), share)
+        last = with_share_of_trees(fresh(self.steps.last), share)
         lacks_classes = len(rows) < self.order.least
         known = np.unique(labels) if lacks_classes and trains_on_codes(last) else None
         labels = labels if known is None else np.searchsorted(known, labels)
-        last = _fitted(last, rows_of(self.seen, some), labels, few, self.recipe)
-        if is_mixed(self.seen) or _has_pipeline(last):
-            last.predict(self.seen)  # an error if rows have texts that are new to it
-        model = self.fitted.joined(last) if isinstance(self.model, Pipeline) else last
+        seen = self.first.seen(some)
+        last = _fitted(last, seen, labels, few, self.recipe)
+        if is_mixed(seen) or _has_pipeline(last):
+            last.predict(self.first.seen(None))  # an error if rows have texts that are new to it
+        model = Halves(self.first.steps, self.steps.rest).joined(last) if isinstance(self.model, Pipeline) else last
         model = model if known is None else CodedClassifier(model, known)
         if self.recipe.reads and not isinstance(model, RuleModel):
-            read_trees(model)  # which is part of what they take
+            self._last.update(model=model, trees=read_trees(model))  # which is part of what they take
         return WiderClassifier(model, np.unique(y)) if lacks_classes else model
 
 
@@ -551,18 +578,15 @@ def sees_arrays(estimator: Any) -> bool:
     """Whether a model makes arrays of the frames that it is given, as the steps of a pipeline do."""
     if isinstance(estimator, RuleModel):
         return sees_arrays(getattr(estimator, "estimator_", estimator.estimator))
-    return isinstance(getattr(estimator, "estimator", estimator), Pipeline)
+    return has_steps_first(inner_model(estimator)) or has_steps_first(getattr(estimator, "estimator", None))
 
 
 def _takes_missing(estimator: Any) -> bool:
-    if isinstance(estimator, (RuleSet, Pipeline)):  # a pipeline may fill what is missing; its columns know where not
+    if isinstance(estimator, RuleSet) or has_steps_first(estimator):  # these may fill what is missing, or know where
         return True
     if isinstance(estimator, _AROUND) or (isinstance(estimator, RuleModel) and estimator.estimator is not None):
         return _takes_missing(estimator.estimator)
-    if isinstance(estimator, (VotingClassifier, VotingRegressor)):
-        return all(_takes_missing(member) for _, member in estimator.estimators if member != "drop")
-    # CatBoost takes gaps, but before 1.2.8 does not say so in its tags.
-    return bool(get_tags(estimator).input_tags.allow_nan) or type(estimator).__module__.startswith("catboost.")
+    return takes_missing(estimator)
 
 
 def forget_table(model: Any) -> None:

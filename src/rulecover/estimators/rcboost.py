@@ -35,6 +35,7 @@ from rulecover.estimators.checks import (
 )
 from rulecover.estimators.door import as_numbers, needs_encoder, with_columns
 from rulecover.estimators.elsewhere import RowsToBoost
+from rulecover.estimators.first_steps import narrow_encoder_in_time
 from rulecover.estimators.in_time import can_fit_votes, fitted_to_groups, made_in_time, votes_deadline
 from rulecover.estimators.other_target import inner_model, on_table
 from rulecover.estimators.places import rows_elsewhere
@@ -212,9 +213,10 @@ class RuleBoosting(VotingModel):
         if run.generation.unread not in started.learned.cut:
             self._warn_of_cut(run.generation.unread, stacklevel=3)
         named = self.vote_ if self._encoder is None else _named_by(self._encoder, self.vote_)
+        learned = started.learned.samples
         if self._encoder is not None:
-            self._write_on_table(self._encoder, X)
-        self._finished(self.vote_, run.generation.samples, self._as_rules_see(started.learned, X), named=named)
+            learned = self._as_rules_see(started.learned, self._write_on_table(self._encoder, X))
+        self._finished(self.vote_, run.generation.samples, learned, named=named)
         is_done = over and not votes_cut and self.certificate_.status != Status.TIME_LIMIT
         if file is not None and is_done:
             file.remove()
@@ -226,11 +228,14 @@ class RuleBoosting(VotingModel):
         until = training_deadline(begin, self.time_limit) if self.checkpoint is None else None
         # A tree that is trained again without the rows that are watched is not waited for.
         soon = until if until is None or self.early_stopping is False else begin
-        prepared = self._prepare(self._encoded(X), y, sample_weight, deadline=soon)
+        encoded, known = self._encoded(X, until)
+        prepared = self._prepare(encoded, y, sample_weight, deadline=soon)
         started = self._start(prepared, until)
         cut = started.learned.cut  # if so, there was no time for one tree of all rows
+        expected = math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin)
+        cut = " and ".join(filter(None, [cut, known]))
         self._warn_of_cut(cut)
-        return started._replace(expected=math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin))
+        return started._replace(learned=replace(started.learned, cut=cut), expected=expected)
 
     def _fit_on_workers(self, rows: RowsToBoost, begin: float) -> Self:
         """The same for rows on the workers of a cluster."""
@@ -306,25 +311,35 @@ class RuleBoosting(VotingModel):
         data = *rows, first.lower, first.upper, first.feature, *nodes
         return Checkpoint(self.checkpoint, "RCBoost", fingerprint(settings_that_matter(self), *data))
 
-    def _as_rules_see(self, learned: Prepared, X: Any) -> Any:
-        """The samples on the columns that the rules are written on."""
-        samples = learned.samples
-        return samples if self._encoder is None else replace(samples, X=self._check_rows(X)[learned.rows])
+    def _as_rules_see(self, learned: Prepared, rows: Array) -> Samples:
+        """The samples on the columns that the rules are written on, of which they may use some."""
+        seen = np.zeros_like(rows)
+        for f in self._columns_in_use().tolist():
+            seen[:, f] = rows[:, f]
+        samples: Samples = replace(learned.samples, X=seen[learned.rows])
+        return samples
 
-    def _encoded(self, X: Any) -> Any:
-        """The rows as numbers: trees are grown on them again and again, and encoded only once."""
+    def _encoded(self, X: Any, deadline: float | None) -> tuple[Any, str]:
+        """The rows as numbers: trees are grown on them again and again, and encoded only once.
+
+        And what there was no time for before the deadline, by `time.perf_counter`, in words.
+        """
         X, source = with_columns(X, None), self.estimator
         given = source[0] if _is_behind_encoder(source) else None
         takes = self._is_trained or not needs_encoder(self._default_estimator() if source is None else source, X)
         if given is None and takes:
             self._encoder = None
-            return X
-        encoder = TableEncoder() if given is None else clone(given)
-        self._encoder = encoder.set_params(native_categories=False).fit(X)
-        return self._encoder.transform(X)
+            return X, ""
+        encoder = (TableEncoder() if given is None else clone(given)).set_params(native_categories=False)
+        cut = ""
+        if deadline is None:
+            self._encoder = encoder.fit(X)
+        else:
+            self._encoder, cut = narrow_encoder_in_time(encoder, X, deadline)
+        return self._encoder.transform(X), cut
 
-    def _write_on_table(self, encoder: TableEncoder, X: Any) -> None:
-        """Writes rules on encoded columns as rules on the columns of the table."""
+    def _write_on_table(self, encoder: TableEncoder, X: Any) -> Array:
+        """Writes rules on encoded columns as rules on the columns of the table; returns the rows as these see them."""
         columns = table_columns(encoder)
         X = with_columns(X, columns.names)
         validate_data(self, X, skip_check_array=True)
@@ -335,6 +350,7 @@ class RuleBoosting(VotingModel):
         self.rules_ = self.vote_.rules
         self._columns = columns
         self.estimator_ = self.initial_estimator_ = on_table(encoder, self.estimator_)
+        return rows
 
     def _take(self, found: Boosted, generation: RuleGeneration, deadline: float | None = None) -> str:
         """Takes what was found, and says what there was no time for in the fit of votes."""
@@ -493,7 +509,7 @@ class RuleBoosting(VotingModel):
         if watched is not None:  # the first tree must not have seen what is watched
             first = self._source(learn.X, learn.labels)
             recipe_of_first = replace(self._preparation(), deadline=until)
-            self.estimator_, cut, _ = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
+            self.estimator_, cut, *_ = train(first, learn.X, learn.labels, learn.weight, recipe_of_first)
             learned = replace(learned, cut=cut)
         recipe = self._recipe()
         if prepared.source.trees is not None:

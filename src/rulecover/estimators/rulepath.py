@@ -41,7 +41,7 @@ from rulecover.estimators.path_folds import held_out_scores
 from rulecover.estimators.path_kinds import CLASS_PATHS, NUMBER_PATHS, POOLS, SHARE, PathKind, SizeChoice
 from rulecover.estimators.places import rows_elsewhere
 from rulecover.estimators.predicts import PredictsClasses
-from rulecover.estimators.prepare import Preparation, Prepared, Source, forget_table
+from rulecover.estimators.prepare import Preparation, Prepared, RuleModel, Source, forget_table
 from rulecover.estimators.scoring import checked_scoring
 from rulecover.exceptions import CutShortWarning, RulecoverWarning, UnreadableModelError
 from rulecover.rulepath.candidates import Candidates, node_candidates, rule_candidates, usual_depth
@@ -80,7 +80,7 @@ def _rules_of(source: Source) -> RuleSet:
 
 def _is_unknown(prepared: Prepared) -> bool:
     """Whether it is not known which rows the model drew: it is one of ours, and was cut short."""
-    return bool(prepared.cut) and prepared.trained_on is None
+    return bool(prepared.cut) and prepared.trained_on is None and isinstance(prepared.source.model, RuleModel)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
