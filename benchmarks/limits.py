@@ -4,11 +4,12 @@
 
 Seconds on the wall and of the processor, by one thread. The first methods take a forest that was trained before, on
 5,000 of the rows, or boosted trees; those that "train" train it on the rows, or on as many as there is time for, as
-RCBoost does with its first tree. Those "on a table" read the rows from a Parquet file; those "for 500 classes" have
-twenty rows of each. The last ones train models that are slow by themselves, of many trees, columns or settings. A limit
-is about time on the wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the
-processor instead, which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json`
-file, and the page to a `.md` file.
+RCBoost does with its first tree. Those "on a table" read the rows from a Parquet file; those "of texts and dates" have
+a frame without numbers, those "behind" an encoder its texts alone; those "for 500 classes" have twenty rows of each.
+The last ones train models that are slow by themselves, of many trees, columns or settings. A limit is about time on the
+wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the processor instead,
+which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json` file, and the page to a
+`.md` file.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from xgboost import XGBClassifier
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, open_table
@@ -49,6 +52,9 @@ from rulecover.exceptions import CutShortWarning
 from rulecover.study.pages import write_page
 
 TREES, DEPTH, COLUMNS, TRAINED_ON, BOOSTED = 30, 8, 15, 5000, 1000
+ONE_HOT = OneHotEncoder(handle_unknown="ignore", max_categories=50)
+#: Rows and columns of tables of texts.
+TEXTS = [(100_000, 50), (1_000_000, 15)]
 SEARCHED = {"max_depth": [3, 5, 8, 12], "n_estimators": [100, 200, 300]}
 CATBOOST: dict[str, Any] = {
     "iterations": 200,
@@ -95,20 +101,56 @@ def fits_for_classes(n_classes: int) -> dict[str, tuple[Callable[[float], Any], 
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(n_classes), 20)
     X = 3 * rng.normal(size=(n_classes, COLUMNS))[y] + rng.normal(size=(len(y), COLUMNS))
+    return fits_by_default(f"for {n_classes:,} classes", X, y)
+
+
+def fits_by_default(words: str, X: Any, y: Any) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    """The same for each method as it is by default."""
     return {
-        f"trains a forest, cover for {n_classes:,} classes": (
-            lambda limit: MIRCOClassifier(time_limit=limit, random_state=0),
-            *(X, y),
-        ),
-        f"trains by default, path for {n_classes:,} classes": (
-            lambda limit: RulePathClassifier(time_limit=limit, random_state=0),
-            *(X, y),
-        ),
-        f"RCBoost for {n_classes:,} classes": (
-            lambda limit: RCBoostClassifier(time_limit=limit, random_state=0),
-            *(X, y),
-        ),
+        f"trains a forest, cover {words}": (lambda limit: MIRCOClassifier(time_limit=limit, random_state=0), X, y),
+        f"trains by default, path {words}": (lambda limit: RulePathClassifier(time_limit=limit, random_state=0), X, y),
+        f"RCBoost {words}": (lambda limit: RCBoostClassifier(time_limit=limit, random_state=0), X, y),
     }
+
+
+def table_of_texts(rows: int, columns: int) -> tuple[pd.DataFrame, Any]:
+    """Texts of few levels and of many, digits as texts, prices, dates in texts and dates; and classes."""
+    rng = np.random.default_rng(0)
+    days = pd.Timestamp("2000-01-01") + pd.to_timedelta(np.arange(8000), unit="D")
+    kinds: list[Callable[[], Any]] = [
+        *(partial(rng.choice, [f"level {k}" for k in range(levels)], rows) for levels in (5, 50, 500, 20_000)),
+        lambda: rng.integers(0, 20_000, rows).astype(str),
+        lambda: np.array([f"${k / 100:,.2f}" for k in range(500_000)])[rng.integers(0, 500_000, rows)],
+        lambda: days.strftime("%d.%m.%Y").to_numpy()[rng.integers(0, 8000, rows)],
+        lambda: days.to_numpy()[rng.integers(0, 8000, rows)],
+    ]
+    table = pd.DataFrame({f"x{f}": kinds[f % len(kinds)]() for f in range(columns)})
+    return table, ((table["x0"] == "level 1") | (rng.random(rows) > 0.7)).astype(int)
+
+
+def fits_to_texts(rows: int, columns: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    """The same for a table of texts and dates, and for its texts behind encoders of scikit-learn."""
+    table, y = table_of_texts(rows, columns)
+    texts = table[[name for f, name in enumerate(table) if f % 8 < 5]]
+    found = fits_by_default(f"of {columns} texts and dates", table, y)
+    forest, histograms = RandomForestClassifier(random_state=0), HistGradientBoostingClassifier(random_state=0)
+    unknown = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
+    for name, trains, kept in (
+        ("a one-hot encoder", make_pipeline(ONE_HOT, forest), make_pipeline(ONE_HOT, forest)),
+        (
+            "an ordinal encoder",
+            make_pipeline(OrdinalEncoder(), histograms),
+            make_pipeline(OrdinalEncoder(**unknown), histograms),
+        ),
+    ):
+        before = FrozenEstimator(kept.fit(texts[:TRAINED_ON], y[:TRAINED_ON]))
+        for method, kind in (("cover", MIRCOClassifier), ("path", RulePathClassifier)):
+            for how, source in (("trains, ", trains), ("", before)):
+                found[f"{how}{method} of {texts.shape[1]} texts behind {name}"] = (
+                    lambda limit, kind=kind, source=source: kind(source, time_limit=limit, random_state=0),
+                    *(texts, y),
+                )
+    return found
 
 
 def fits_of_slow_models() -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
@@ -208,8 +250,9 @@ def page(results: list[dict[str, Any]], command: str, *, busy: bool) -> str:
     said = [
         "# Fits under a time limit",
         "",
-        f"{COLUMNS} columns, a forest of {TREES} trees of depth {DEPTH}, trained before on {TRAINED_ON:,} of the rows "
-        "where the method does not say that it trains one, one thread, "
+        f"{COLUMNS} columns of numbers where the method does not say otherwise, a forest of {TREES} trees of depth "
+        f"{DEPTH}, trained before on {TRAINED_ON:,} of the rows where the method does not say that it trains one, one "
+        "thread, "
         f"by `{command}`, on {platform.machine()}. Raw results: [limits.json](limits.json).",
         "",
         f"The latest ended {late:.1f} s of the processor after its limit."
@@ -233,7 +276,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tables = [(rows, partial(fits_here_and_on_table, rows, folder)) for rows in options.rows]
         many_classes = [(20 * n, partial(fits_for_classes, n)) for n in options.classes]
-        for rows, fits_to in [*tables, *many_classes, (None, fits_of_slow_models)]:
+        most = max(options.rows, default=0)
+        texts = [(rows, partial(fits_to_texts, rows, columns)) for rows, columns in TEXTS if rows <= most]
+        for rows, fits_to in [*tables, *texts, *many_classes, (None, fits_of_slow_models)]:
             for name, (make, X, y) in fits_to().items():
                 for limit in options.limits:
                     found = measured(make(limit), X, y)
