@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet
 from rulecover.checkpoint import Checkpoint
+from rulecover.estimators import asked as asked_model
 from rulecover.estimators import mirco, path_folds, pruning, rulepath
 from rulecover.exceptions import CheckpointError, CutShortWarning
 from rulecover.export.json_file import to_json
@@ -402,6 +404,27 @@ def test_a_path_that_is_out_of_time_says_what_was_not_read_and_not_scored() -> N
         "the model itself was not scored on the training rows" in said and said.partition(";")[0] in model.size_reason_
     )
     assert model.score(X, y) > 0.8
+
+
+@pytest.mark.parametrize(("limit", "asked"), [(3, 200), (30, 3200)])
+def test_a_model_that_takes_long_to_answer_is_asked_about_few_rows_alone(
+    limit: int, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = np.random.default_rng(0).integers(0, len(y), 3200)
+    now, out_of_bag = [0.0], asked_model.out_of_bag
+
+    def a_row_in_a_millisecond(model: Any, rows: Any, places: Any) -> Any:
+        now[0] += len(rows) / 1000
+        return out_of_bag(model, rows, places)
+
+    monkeypatch.setattr(asked_model, "out_of_bag", a_row_in_a_millisecond)
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    model = RulePathClassifier(SOURCE, max_rules=3, choose="last", time_limit=limit, random_state=0)
+    with pytest.warns(CutShortWarning) if asked == 200 else nullcontext():
+        model.fit(X[many], y[many])
+
+    assert ("rules were chosen by the labels alone" in model.size_reason_) == (asked == 200)
+    assert now[0] == pytest.approx(0.2 + (3.2 if asked == 3200 else 0.0))
 
 
 @pytest.mark.usefixtures("no_time")

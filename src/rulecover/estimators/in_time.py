@@ -279,13 +279,18 @@ def in_time(ask: Callable[[Ints], T], rows: Ints, deadline: float | None) -> T:
     Traceback (most recent call last):
     TimeoutError: time is up.
     """
+    check_soon_asked(ask, rows, deadline)
+    return ask(rows)
+
+
+def check_soon_asked(ask: Callable[[Ints], object], rows: Ints, deadline: float | None) -> None:
+    """Raises if a model, asked about a few of the rows, shows that there is no time to ask about all; see `in_time`."""
     check_in_time(deadline)
     few = min(_FIRST, len(rows) // _FAR)
     if deadline is not None and few >= _FEWEST:
         begin = time.perf_counter()
         ask(rows[:few])
         check_in_time(deadline - (time.perf_counter() - begin) * len(rows) / few)
-    return ask(rows)
 
 
 def rows_to_follow(samples: Samples, n_outputs: int, n_trees: int, deadline: float | None) -> Ints | None:

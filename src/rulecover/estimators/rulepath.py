@@ -34,7 +34,7 @@ from rulecover.estimators.checks import (
     whole_number,
 )
 from rulecover.estimators.door import rules_on
-from rulecover.estimators.in_time import in_time, rows_to_follow, some_of, trees_to_follow
+from rulecover.estimators.in_time import check_soon_asked, in_time, rows_to_follow, some_of, trees_to_follow
 from rulecover.estimators.other_target import inner_model, knows_all_classes
 from rulecover.estimators.path_elsewhere import fit_path_elsewhere
 from rulecover.estimators.path_folds import held_out_scores
@@ -55,7 +55,7 @@ from rulecover.rulepath.squares import Terms, usual_shrinkage
 from rulecover.rules.ruleset import RuleSet
 from rulecover.targets.numbers.target import NumberTarget
 from rulecover.targets.samples import Samples
-from rulecover.typing import Ints
+from rulecover.typing import Floats, Ints
 from rulecover.voting.fallback import Default
 
 #: How deep candidates on binned columns lie.
@@ -335,6 +335,7 @@ class RulePath(VotingModel):
         asking = (time.perf_counter() - begin) * n_trees / max(1, candidates.cells.shape[1])
         asks = knows_all_classes(self.estimator_) and not is_late(until, asking)
         share = self._share(X) if asks else 0.0
+        share = share if share == 0 or self._is_soon_asked(X, prepared, until) else 0.0
         target = self._target.of(samples)
         honest = self._honest_model(X, prepared) if share != 0 else None
         calibrate = len(target.classes) > 1 and isinstance(honest, OutOfBagModel) and has_out_of_bag(self.estimator_)
@@ -356,6 +357,19 @@ class RulePath(VotingModel):
             drawn_from=None if _is_unknown(prepared) else prepared.drawn_from,
             all_trained=not prepared.cut,
         )
+
+    def _is_soon_asked(self, X: Any, prepared: Prepared, deadline: float | None) -> bool:
+        """Whether there is time to ask the model what it predicts for all samples."""
+
+        def ask(some: Ints) -> Floats:
+            few = prepared.among(some)
+            return self._target.of(few.samples).predicted_responses(self._honest_model(X, few), few.samples.X)
+
+        try:
+            check_soon_asked(ask, np.arange(len(prepared.rows)), deadline)
+        except TimeoutError:
+            return False
+        return True
 
     def _honest_model(self, X: Any, prepared: Prepared) -> Any:
         """The model, out of bag where it is known which rows it drew."""
