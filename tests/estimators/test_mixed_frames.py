@@ -511,3 +511,12 @@ def test_rules_to_keep_name_levels_as_they_are_in_folds_too():
     path = RulePathClassifier(forest, max_rules=3, keep=kept, cv=3, random_state=0).fit(table, np.arange(60) % 20 > 9)
 
     assert path.rules_[0].text == 'band = "20-30" and size >= 5'
+
+
+@pytest.mark.parametrize("n_classes", [1, 2])
+def test_a_table_without_rows_is_refused_in_whole_even_where_rules_use_none_of_its_columns(n_classes: int) -> None:
+    table = pd.DataFrame({"colour": list("abab") * 10, "size": range(40), "weight": range(40, 0, -1)})
+    cover = MIRCOClassifier(random_state=0).fit(table, np.arange(40) % 2 * (n_classes - 1))
+
+    with pytest.raises(ValueError, match=r"0 sample\(s\) \(shape=\(0, 3\)\)"):
+        cover.predict(table.iloc[:0])

@@ -258,7 +258,7 @@ def as_numbers(columns: SourceColumns, X: Any, used: Any) -> Array:
     """The rows as the rules see them; infinities are refused as by scikit-learn."""
     rows = columns.matrix(X, used)
     check = partial(check_array, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X")
-    if used is None or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
+    if used is None or not len(rows) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
         return np.asarray(check(rows))
     for f in np.asarray(used, dtype=np.intp).tolist():  # the others are 0, and take no memory as long as none looks
         check(rows[:, f : f + 1])
