@@ -147,28 +147,30 @@ class Clock:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "sizes"),
+    ("n_rows", "seconds", "sizes"),
     [
-        (0.0, [1000]),
-        (4.0, [1000]),  # a quarter of it is for the encoder, which takes half of that for few rows
-        (8.0, [1000, 4000]),
-        (40.0, [1000, 4000, 52_666]),
-        (400.0, [1000, 4000, 100_000]),
+        (100_000, 0.0, [1000]),
+        (100_000, 4.0, [1000]),  # a quarter of it is for the encoder, which takes half of that for few rows
+        (100_000, 8.0, [1000, 4000]),
+        (100_000, 40.0, [1000, 4000, 52_666]),
+        (100_000, 400.0, [1000, 4000, 100_000]),
+        (3000, 40.0, [1000, 3000]),
+        (6000, 12.2, [1000, 4000, 6000]),  # for 8,000 there would be no time
     ],
 )
 def test_as_many_rows_are_looked_at_as_a_few_say_there_is_time_for(
-    seconds: float, sizes: list[int], monkeypatch: pytest.MonkeyPatch
+    n_rows: int, seconds: float, sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = Clock(at_once=0.5, of_a_row=1e-4)
     monkeypatch.setattr(time, "perf_counter", lambda: clock.now)
     monkeypatch.setattr(first_steps, "fitted_to_some", lambda _, X, rows: clock.take(len(rows)))
     monkeypatch.setattr(first_steps, "clone", lambda _: type("", (), {"fit": lambda _, X: clock.take(len(X))})())
-    table = pd.DataFrame({"x": np.zeros(100_000)})
+    table = pd.DataFrame({"x": np.zeros(n_rows)})
 
-    _, said = encoder_in_time(TableEncoder(), table, np.arange(100_000), seconds)
+    _, said = encoder_in_time(TableEncoder(), table, np.arange(n_rows), seconds)
 
     assert clock.sizes == pytest.approx(sizes, abs=1)
-    assert said == ("" if sizes[-1] == 100_000 else f"with texts and dates of {clock.sizes[-1]:,} of 100,000 rows")
+    assert said == ("" if sizes[-1] == n_rows else f"with texts and dates of {clock.sizes[-1]:,} of 100,000 rows")
     assert clock.now <= max(seconds / 4, 1.2)
 
 

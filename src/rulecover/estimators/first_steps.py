@@ -88,12 +88,12 @@ def fitted_first(model: Halves, X: Any, y: Array, order: SamplingOrder, deadline
         fitted, known = encoder_in_time(encoder, X, order.rows, deadline)
         seconds = 0.0 if known else time.perf_counter() - begin
         return FirstSteps(
-            [(name, fitted)], partial(_encoded, fitted, X), len(fitted.get_feature_names_out()), known, seconds
+            [(name, fitted)], partial(_passed_on, fitted, X), len(fitted.get_feature_names_out()), known, seconds
         )
     if steps and looks_at_levels(Pipeline(steps)) and not by_number:
         front, known = _steps_in_time(steps, X, y, order.rows, deadline)
         seconds = 0.0 if known else time.perf_counter() - begin
-        return FirstSteps(front.steps, partial(_encoded, front, X), known=known, seconds=seconds)
+        return FirstSteps(front.steps, partial(_passed_on, front, X), known=known, seconds=seconds)
     return fitted_to_all(model, X, y)
 
 
@@ -134,8 +134,34 @@ def encoder_in_time(encoder: TableEncoder, X: Any, rows: Ints, deadline: float) 
     return fitted, f"with texts and dates of {size:,} of {np.shape(X)[0]:,} rows"
 
 
+def narrow_encoder_in_time(encoder: TableEncoder, X: Any, deadline: float) -> tuple[TableEncoder, str]:
+    """As `encoder_in_time`, for all rows to be encoded: fewer levels are told apart if they would take too long.
+
+    Parameters
+    ----------
+    encoder
+        Its settings are taken.
+    X
+        All rows.
+    deadline
+        As in `encoder_in_time`.
+    """
+    encoder._check_settings()
+    n_rows, n_columns = np.shape(X)
+    n_numbers = sum(map(pd.api.types.is_numeric_dtype, X.dtypes)) if hasattr(X, "dtypes") else 0
+    n_values = (deadline - time.perf_counter()) * _ENCODED
+    affordable = (n_values / max(1, n_rows) - n_numbers) / max(1, n_columns - n_numbers)
+    n_levels = max(2, min(encoder.max_levels, int(affordable)))
+    fewer = clone(encoder).set_params(max_levels=n_levels)
+    fitted, known = encoder_in_time(fewer, X, np.random.default_rng(0).permutation(n_rows), deadline)
+    grouped = any(isinstance(each, EncodedLevels) and each.n_frequent is not None for each in fitted.columns_)
+    told = f"with up to {n_levels} levels of each" if grouped and n_levels < encoder.max_levels else ""
+    said = " and ".join(filter(None, [known, told]))
+    return fitted, said and f"columns were encoded {said}"
+
+
 def _steps_in_time(steps: list[tuple[str, Any]], X: Any, y: Array, rows: Ints, deadline: float) -> tuple[Pipeline, str]:
-    """The same for steps of scikit-learn; each column in which a step refuses other levels has all of them."""
+    """As `encoder_in_time`, for steps of scikit-learn; each column in which a step refuses other levels has all of them."""
     until, few = _until(deadline), rows[:_FEW]
     levels = few[:0]
 
@@ -180,42 +206,16 @@ def _fitted_to_many(fit: Callable[[int], T], n_rows: int, until: float) -> tuple
         size = 4 * _FEW
         fitted, more = timed(size)
         of_a_row = max((more - seconds) / (3 * _FEW), _LEAST * more / size)
-        affordable = int((until - time.perf_counter() - seconds) / (_SURELY * of_a_row))
-        if affordable >= 2 * size:
+        affordable = min(n_rows, int((until - time.perf_counter() - seconds) / (_SURELY * of_a_row)))
+        if size < n_rows and affordable >= min(2 * size, n_rows):
             size = affordable
             fitted, _ = timed(size)
     return fitted, size
-
-
-def narrow_encoder_in_time(encoder: TableEncoder, X: Any, deadline: float) -> tuple[TableEncoder, str]:
-    """The same for an encoder that is to encode all rows: it tells fewer levels apart if they would take too long.
-
-    Parameters
-    ----------
-    encoder
-        Its settings are taken.
-    X
-        All rows.
-    deadline
-        As in `encoder_in_time`.
-    """
-    encoder._check_settings()
-    n_rows, n_columns = np.shape(X)
-    n_numbers = sum(map(pd.api.types.is_numeric_dtype, X.dtypes)) if hasattr(X, "dtypes") else 0
-    n_values = (deadline - time.perf_counter()) * _ENCODED
-    affordable = (n_values / max(1, n_rows) - n_numbers) / max(1, n_columns - n_numbers)
-    n_levels = max(2, min(encoder.max_levels, int(affordable)))
-    fewer = clone(encoder).set_params(max_levels=n_levels)
-    fitted, known = encoder_in_time(fewer, X, np.random.default_rng(0).permutation(n_rows), deadline)
-    grouped = any(isinstance(each, EncodedLevels) and each.n_frequent is not None for each in fitted.columns_)
-    told = f"with up to {n_levels} levels of each" if grouped and n_levels < encoder.max_levels else ""
-    said = " and ".join(filter(None, [known, told]))
-    return fitted, said and f"columns were encoded {said}"
 
 
 def _some_of(X: Any, rows: Ints | None) -> Any:
     return X if rows is None else rows_of(X, rows)
 
 
-def _encoded(encoder: TableEncoder, X: Any, rows: Ints | None) -> Any:
-    return encoder.transform(_some_of(X, rows))
+def _passed_on(steps: Any, X: Any, rows: Ints | None) -> Any:
+    return steps.transform(_some_of(X, rows))
