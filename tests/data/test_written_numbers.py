@@ -288,3 +288,7 @@ def test_many_texts_of_one_shape_are_read_as_each_by_itself(texts, decimal, thou
     one_by_one = [notation.read([text])[0] for text in many]
     np.testing.assert_array_equal(read, one_by_one)
     np.testing.assert_array_equal(np.signbit(read), np.signbit(one_by_one))
+
+
+def test_many_numbers_beyond_all_are_infinite_as_one_is() -> None:
+    assert Notation().read(["1.5e327"] * 50).tolist() == [float("inf")] * 50

@@ -119,7 +119,8 @@ class Notation:
         kept = [begin + k for k, each in enumerate(found["digits"]) if not re.fullmatch(THOUSANDS[mark], each)]
         characters = np.array(texts).view(np.uint32).reshape(len(texts), -1)[:, kept]
         characters[characters == ord(self.decimal)] = ord(".")
-        numbers: Floats = np.ascontiguousarray(characters).view(f"U{len(kept)}")[:, 0].astype(np.float64)
+        with np.errstate(over="ignore"):  # numbers beyond all are infinite, as in Python
+            numbers: Floats = np.ascontiguousarray(characters).view(f"U{len(kept)}")[:, 0].astype(np.float64)
         return -numbers if np.signbit(first) else numbers
 
     def _number(self, text: str) -> float:
