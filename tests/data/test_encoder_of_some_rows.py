@@ -46,7 +46,7 @@ def test_what_must_be_known_of_all_rows_is_left_out_or_read_in_all_of_them() -> 
 
     left_out = [each.name for each in some.columns_ if not each.made_names]
     assert left_out == ["price", "price or word", "day", "day or word", "number or word"]
-    assert some.notes_[0] == "texts and dates were looked at in 20 of 40 rows."
+    assert some.notes_[0] == "levels of texts and parts of dates were looked for in 20 of 40 rows."
     assert "column 'price' left out: there was no time to read all of its cells." in some.notes_
     parts = ["hired (year)", "hired (month)", "hired (weekday)", "hired (days since 1970-01-01)"]
     levels = [f"colour = level {k}" for k in range(3)]
