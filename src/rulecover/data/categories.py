@@ -202,15 +202,18 @@ def plain_name(category: Any) -> str:
     return short_number(category) if isinstance(category, float) else str(category)
 
 
-#: A table of all whole numbers up to the last code is worth making for so many of them to a value, and for a few.
+#: A table of all whole numbers up to the last code pays if it has at most this many for each value that is looked up,
+#: or for each code and a few more.
 _WORTH, _FEW = 8, 1000
+#: No table is larger than this.
+_PLACES = 2**24
 
 
 def is_in(values: Array, codes: Array) -> Bools:
     """Which of the values are codes; the codes are sorted."""
     if not len(codes):
         return np.zeros(values.shape, dtype=bool)
-    if codes[0] >= 0 and codes[-1] < _WORTH * len(values) and (whole := _as_whole(codes)) is not None:
+    if codes[0] >= 0 and codes[-1] < min(_WORTH * len(values), _PLACES) and (whole := _as_whole(codes)) is not None:
         known = np.full(whole[-1] + 1, np.nan)
         known[whole] = codes
         return np.asarray(known.take(_truncated(values), mode="clip") == values)
@@ -224,13 +227,9 @@ def _as_whole(codes: Array) -> Ints | None:
 
 
 def _truncated(values: Array) -> Ints:
-    """Values without their fractions; any number for one that has no such."""
+    """Values without their fractions; arbitrary for NaN, infinities and numbers out of range."""
     with np.errstate(invalid="ignore"):
         return values.astype(np.intp)
-
-
-#: Up to so many places a table says whether each is a member of a set.
-_PLACES = 2**24
 
 
 @dataclass(frozen=True, eq=False)

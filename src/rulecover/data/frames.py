@@ -186,7 +186,7 @@ def kinds_of(values: Iterable[Any]) -> Ints:
 def codes(values: Any, labels: Sequence[Any]) -> Floats:
     """The place of each value among the labels, NaN for a missing one, `UNSEEN` for any other.
 
-    Values are an array, or a column of pandas, of which no array is made.
+    Values are an array, or a column of pandas, which is not made an array of objects first.
 
     >>> codes(np.array(["b", None, "z", "a"], dtype=object), ("a", "b"))
     array([ 1., nan, -1.,  0.])

@@ -24,8 +24,7 @@ from sklearn.preprocessing import (
 from rulecover.readers.sklearn.pipelines import chosen_columns
 from rulecover.typing import Ints
 
-#: Settings that list something else than columns, what those are called that name columns in a text, and texts that
-#: name none.
+#: Settings whose lists are not of columns.
 _OF_OTHERS = (
     "class_weight",
     "class_weights",
@@ -36,9 +35,11 @@ _OF_OTHERS = (
     "param_distributions",
     "eval_metric",
 )
+#: Names of settings whose texts may name columns, and texts that name none.
 _OF_COLUMNS = r"^(mc|fc|fp)$|cat_|categorical|monoton|interaction|feature|column|forced_?splits"
-_NUMBERS_OF_COLUMNS = ("max_features", "n_components", "n_features_to_select", "k")
 _BY_THEMSELVES = ("auto", "from_dtype", "warn", "sqrt", "log2")
+#: Settings that say how many columns are taken.
+_NUMBERS_OF_COLUMNS = ("max_features", "n_components", "n_features_to_select", "k")
 
 _ENCODERS = (OneHotEncoder, OrdinalEncoder)
 #: Steps that learn nothing but a few numbers of each column.

@@ -203,9 +203,18 @@ class Preparation:
 
 
 class Trained(NamedTuple):
-    """A trained model, what there was no time for, in words, and the rows it was trained on, if not on all.
+    """A trained model.
 
-    And its trees, where they are read already.
+    Parameters
+    ----------
+    model
+        The model.
+    cut
+        What there was no time for, in words.
+    rows
+        The rows it was trained on, if not on all.
+    trees
+        Its trees, if they are read already.
     """
 
     model: Any
