@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from rulecover.data.frames import missing_values
-from rulecover.typing import Array, Floats
+from rulecover.typing import Array, Floats, Ints
 
 #: From numbers to numbers, one by one, never decreasing; NaN may become a number.
 Step = Callable[[Floats], Floats]
@@ -106,17 +106,27 @@ class CategoryOrigin:
     @property
     def codes(self) -> Floats:
         """The number that stands for each label: itself, if all labels are numbers, else its place."""
-        return np.array(self.labels if self.by_number else range(len(self.labels)), dtype=np.float64)
+        return np.array(self.labels, dtype=np.float64) if self.by_number else np.arange(float(len(self.labels)))
 
     @property
     def values(self) -> Floats:
         """The number for each label."""
+        distinct, place = self.distinct_values
+        return distinct[place]
+
+    @property
+    def distinct_values(self) -> tuple[Floats, Ints]:
+        """The different numbers in ascending order, and the place of that of each label among them."""
         mine = slice(*self.of_labels.indptr[self.column : self.column + 2])
-        values = np.zeros(self.of_labels.shape[0])
-        values[self.of_labels.indices[mine]] = self.of_labels.data[mine]
+        labels, n_labels = self.of_labels.indices[mine], self.of_labels.shape[0]
+        found = self.of_labels.data[mine]
+        found = found if len(labels) == n_labels else np.append(found, 0.0)  # which most labels have
         for step in self.steps:
-            values = step(values)
-        return values
+            found = step(found)
+        distinct, place = np.unique(found, return_inverse=True)
+        of_label = np.full(n_labels, place[-1] if len(place) else 0)
+        of_label[labels] = place[: len(labels)]
+        return distinct, of_label
 
     def then(self, step: Step) -> CategoryOrigin:
         def after(value: float | None) -> float | None:

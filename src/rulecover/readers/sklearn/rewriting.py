@@ -13,6 +13,8 @@ from rulecover.trees.tree import Tree, join_category_sets
 from rulecover.typing import Array, Bools, Floats, Ints
 
 _LARGEST = np.finfo(np.float64).max
+#: Rows of up to this many truth values are told apart by numbers that a table holds.
+_SHORT = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +84,7 @@ def splits_of_category(
     n_left = left @ np.bincount(value_of)
     swapped = unseen_left if origin.unseen is not None else 2 * n_left > len(value_of)
     inside = left != swapped[:, None]
-    patterns, category = np.unique(inside, axis=0, return_inverse=True)
+    patterns, category = _distinct_rows(inside)
     codes = origin.codes
     sets = tuple(np.sort(codes[row[value_of]]) for row in patterns)
     # An empty set is not a condition: all values that are not missing go one way.
@@ -96,6 +98,29 @@ def splits_of_category(
     )
 
 
+def _distinct_rows(rows: Bools) -> tuple[Bools, Ints]:
+    """The different rows in order, and the place of each; without sorting where they are short.
+
+    >>> _distinct_rows(np.array([[True, False], [False, True], [True, False]]))[1].tolist()
+    [1, 0, 1]
+    """
+    width = rows.shape[1]
+    if width > _SHORT:
+        patterns, place = np.unique(rows, axis=0, return_inverse=True)
+        return patterns, place
+    bits = np.arange(width)[::-1]
+    found, place = _distinct(rows @ (1 << bits), 1 << width)
+    return (found[:, None] >> bits & 1).astype(bool), place
+
+
+def _distinct(codes: Ints, n_codes: int) -> tuple[Ints, Ints]:
+    """The different codes in order, and the place of each; they are below `n_codes`."""
+    found = np.flatnonzero(np.bincount(codes, minlength=n_codes))
+    place = np.zeros(n_codes, dtype=np.intp)
+    place[found] = np.arange(len(found))
+    return found, place[codes]
+
+
 def on_original_columns(
     trees: Sequence[Tree], origins: Sequence[Origin], n_given: int, always: Sequence[int] = ()
 ) -> tuple[list[Tree], list[int]]:
@@ -106,8 +131,12 @@ def on_original_columns(
     nodes = _RewrittenNodes.of(trees)
     made = list(always)
     asked = np.where(np.concatenate([tree.left >= 0 for tree in trees]), nodes.feature, -1)
-    for column in np.unique(asked[asked >= 0]).tolist():
-        mine = np.flatnonzero(asked == column)
+    # Numbers of 16 bits are sorted without being compared.
+    by_column = np.argsort(asked.astype(np.int16) if len(origins) <= np.iinfo(np.int16).max else asked, kind="stable")
+    columns, first = np.unique(asked[by_column], return_index=True)
+    for column, mine in zip(columns.tolist(), np.split(by_column, first[1:]), strict=True):
+        if column < 0:  # leaves
+            continue
         origin = origins[column]
         split = None if origin is None else nodes.split(mine, origin)
         if origin is None or split is None:
@@ -144,7 +173,7 @@ class _RewrittenNodes:
     def split(self, nodes: Ints, origin: NumberOrigin | CategoryOrigin) -> Split | None:
         """The splits of the nodes on the original column; ``None`` if there is no equivalent."""
         if isinstance(origin, CategoryOrigin):
-            values, value_of = np.unique(origin.values, return_inverse=True)
+            values, value_of = origin.distinct_values
             others = [np.nan if value is None else value for value in (origin.unseen, origin.of_missing())]
             left, rest = self.goes_left(nodes, values), self.goes_left(nodes, np.array(others))
             return splits_of_category(origin, left, value_of, rest[:, 0], rest[:, 1])
@@ -163,8 +192,9 @@ class _RewrittenNodes:
         """Which of the nodes send which transformed values left, nodes x values."""
         left = values <= self.threshold[nodes][:, None]
         which = self.category[nodes]
-        for k in np.unique(which[which >= 0]).tolist():
-            left[which == k] = np.isin(values, self.sets[k])
+        if (which >= 0).any():
+            for k in np.unique(which[which >= 0]).tolist():
+                left[which == k] = np.isin(values, self.sets[k])
         missing = np.isnan(values)
         if missing.any():
             left[:, missing] = self.missing_left[nodes][:, None]
@@ -182,8 +212,8 @@ class _RewrittenNodes:
         out, first = [], 0
         for tree in originals:
             mine = slice(first, first + len(tree.left))
-            used, place = np.unique(self.category[mine], return_inverse=True)
-            n_without = np.count_nonzero(used < 0)
+            used, place = _distinct(self.category[mine] + 1, len(self.sets) + 1)
+            used, n_without = used - 1, np.count_nonzero(used == 0)
             swapped = self.swapped[mine]
             out.append(
                 replace(
@@ -194,7 +224,7 @@ class _RewrittenNodes:
                     right=np.where(swapped, tree.left, tree.right),
                     missing_left=self.missing_left[mine],
                     category=place - n_without if len(used) > n_without else None,
-                    category_sets=tuple(self.sets[k] for k in used[n_without:]),
+                    category_sets=tuple(map(self.sets.__getitem__, used[n_without:].tolist())),
                 )
             )
             first = mine.stop
