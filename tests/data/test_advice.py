@@ -37,6 +37,7 @@ from rulecover.data.advice import (
     shared_rows,
     unbalanced,
 )
+from rulecover.estimators import advice as advice_of_fits
 
 RNG = np.random.default_rng(0)
 
@@ -204,6 +205,19 @@ def test_fit_warns_of_an_answer_that_is_given_away() -> None:
     for model in (RulePathClassifier(small(), max_rules=3, choose="last"), RCBoostClassifier(max_rmp_calls=1)):
         found = said(lambda model=model: model.set_params(random_state=0).fit(X.assign(benign=1 - y), y))
         assert any(each.startswith("column 'benign' alone predicts") for each in found)
+
+
+def test_very_many_rules_are_not_asked_how_often_they_are_right_where_time_is_limited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    monkeypatch.setattr(advice_of_fits, "_OF_A_CLAUSE", 0.5)
+
+    def given_away(time_limit: float | None) -> bool:
+        path = RulePathClassifier(small(), max_rules=3, choose="last", random_state=0, time_limit=time_limit)
+        return any("alone predicts" in each for each in said(lambda: path.fit(X.assign(benign=1 - y), y)))
+
+    assert given_away(None) and given_away(1e4) and not given_away(60)
 
 
 def test_fit_warns_of_rare_classes_unless_they_have_weights() -> None:

@@ -31,19 +31,33 @@ from rulecover.voting.vote import Vote
 #: Predictions are looked at for this many training rows.
 _ROWS = 2000
 
+#: What it takes to predict these by one more clause, in seconds, roughly; and the seconds, or the share of a time
+#: limit, that all clauses may take.
+_OF_A_CLAUSE, _SECONDS, _SHARE = 1e-5, 0.2, 0.02
+
 #: Below this score of the rules no single column can give the answer away.
 _SUSPICIOUS = 0.97
 
 
-def warn_of(vote: Vote, samples: Samples, source: Any, *, weighted: bool = False, all_read: bool = True) -> None:
+def warn_of(
+    vote: Vote,
+    samples: Samples,
+    source: Any,
+    *,
+    weighted: bool = False,
+    all_read: bool = True,
+    time_limit: float | None = None,
+) -> None:
     """Warns of what people should know of the rules and of the data that they were fitted to.
 
     What was made of the columns of a table in front of the source model comes first.
 
     Columns are looked at only if a rule uses them; whether one gives the answer away is tried only if the rules are
-    nearly always right. Constant columns, which no tree uses, are reported where all columns were read.
+    nearly always right. How often very many rules are right is not asked where time is limited. Constant columns, which
+    no tree uses, are reported where all columns were read.
     """
-    advice = [each.python for each in advice_on(vote, samples, weighted=weighted, all_read=all_read)]
+    found = advice_on(vote, samples, weighted=weighted, all_read=all_read, time_limit=time_limit)
+    advice = [each.python for each in found]
     for sentence in (*_notes_on_columns(source), *advice):
         warnings.warn(sentence, AdviceWarning, stacklevel=4)
 
@@ -54,13 +68,15 @@ def _notes_on_columns(source: Any) -> list[str]:
     return [] if encoder is None else encoder.notes_
 
 
-def advice_on(vote: Vote, samples: Samples, *, weighted: bool, all_read: bool) -> list[Advice]:
+def advice_on(
+    vote: Vote, samples: Samples, *, weighted: bool, all_read: bool, time_limit: float | None
+) -> list[Advice]:
     """What `warn_of` says; `weighted` is whether classes have weights."""
     if len(samples.y) < FEWEST_ROWS:
         return []
     classes = isinstance(samples, ClassSamples)
     found = [] if issparse(samples.X) else _on_columns(vote.rules, samples.X, all_read=all_read)
-    right, guessed = _scores(vote, samples)
+    right, guessed = _scores(vote, samples) if _is_soon_scored(vote.rules, time_limit) else (0.0, None)
     if right >= _SUSPICIOUS and not issparse(samples.X):
         sources = _sources(vote.rules)
         found += given_away(samples.X, samples.labels, sources, classes=classes)
@@ -76,6 +92,11 @@ def _on_columns(rules: RuleSet, X: Any, *, all_read: bool) -> list[Advice]:
     numbers = [f for f in used if f not in rules.columns.categories and f not in rules.columns.parts]
     same = constants(X, rules.feature_names) if all_read else []
     return [*ids(X, rules.feature_names, numbers), *same, *duplicates(X, rules.feature_names, used)]
+
+
+def _is_soon_scored(rules: RuleSet, time_limit: float | None) -> bool:
+    seconds = len(rules.clauses.feature) * _OF_A_CLAUSE
+    return time_limit is None or seconds <= max(_SECONDS, _SHARE * time_limit)
 
 
 def _sources(rules: RuleSet) -> dict[str, list[int]]:

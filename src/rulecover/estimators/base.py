@@ -69,6 +69,7 @@ class VotingModel(RuleModel, ABC):
 
     random_state: Any
     class_weight: Any = None
+    time_limit: float | None = None
     fallback: Any
     n_jobs: int | None = None
     vote_: Vote
@@ -151,8 +152,14 @@ class VotingModel(RuleModel, ABC):
         """
         self.vote_, self.rules_ = vote, vote.rules
         self.provenance_ = provenance_of(self, vote.rules, seen if rows is None else rows)
-        weighted, all_read = self.class_weight is not None, self._columns is None
-        warn_of(vote if named is None else named, seen, self.estimator_, weighted=weighted, all_read=all_read)
+        warn_of(
+            vote if named is None else named,
+            seen,
+            self.estimator_,
+            weighted=self.class_weight is not None,
+            all_read=self._columns is None,
+            time_limit=self.time_limit,
+        )
         return self
 
     def __sklearn_tags__(self) -> Any:

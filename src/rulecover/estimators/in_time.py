@@ -42,6 +42,8 @@ _RESPONSES, _TREES, _LATE = 4e6, 250, 0.5
 _TO_FIT, _AT_LEAST = 1.0, 0.5
 #: How many votes are fitted to few rows per second, roughly, and how many in no time.
 _VOTES, _FEW_VOTES = 2e6, 1e5
+#: As many votes are fitted in the time that one clause takes.
+_OF_A_CLAUSE = 10
 
 
 class SamplingOrder(NamedTuple):
@@ -194,7 +196,8 @@ def can_fit_votes(vote: Vote, end: float | None) -> bool:
         When time is up, by `time.perf_counter`, which does not hold for a few votes.
     """
     until = votes_deadline(end)
-    return until is None or vote.votes.size <= max(_FEW_VOTES, _VOTES * (until - time.perf_counter()))
+    n_votes = vote.votes.size + _OF_A_CLAUSE * len(vote.rules.clauses.feature)
+    return until is None or n_votes <= max(_FEW_VOTES, _VOTES * (until - time.perf_counter()))
 
 
 def made_in_time(
