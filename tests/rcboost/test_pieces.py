@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,12 @@ from rulecover.rcboost.pricing.binned import (
 )
 from rulecover.rcboost.pricing.bins import Bins
 from rulecover.rcboost.pricing.exact import ExactPricing
-from rulecover.rcboost.pricing.oracles import ForestPricing, TreePricing
+from rulecover.rcboost.pricing.model import ModelPricing
+from rulecover.rcboost.pricing.oracles import Duals, ForestPricing, TreePricing
 from rulecover.rcboost.pricing.proposal import farley_bound
 from rulecover.rcboost.pricing.settings import check_has_settings
 from rulecover.rcboost.removal import Stale
+from rulecover.targets.classes.samples import ClassSamples
 
 
 @given(st.lists(st.sampled_from([-1.0, -0.5, -2e-6, -1e-6, 0.0, 0.5]), max_size=8), st.none() | st.integers(1, 4))
@@ -232,3 +235,20 @@ def test_trees_of_a_trained_model_are_proposed_as_many_at_a_time_as_would_be_gro
     trees = read_trees(RandomForestClassifier(6, max_depth=2, random_state=0).fit(X, y))
 
     assert pricing.of_model(trees).n_estimators == n_trees
+
+
+@pytest.mark.parametrize(("seconds", "n_trees"), [(1e-5, 1), (9e-4, 2), (1e-2, 3), (math.inf, 3)])
+def test_as_many_trees_of_a_model_are_proposed_as_there_is_time_for(
+    seconds: float, n_trees: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y = load_iris(return_X_y=True)
+    trees = read_trees(RandomForestClassifier(6, max_leaf_nodes=4, random_state=0).fit(X, y))
+    samples = ClassSamples.of(X, y, np.arange(3), None, None)
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)  # reading takes no time, and each rule a tenth of a ms
+    duals = Duals(np.full(150, 0.1), np.ones(150), read_by=seconds)
+
+    proposal = ModelPricing(trees, 3)(samples, duals, None, 0)
+    best = ModelPricing(trees, n_trees)(samples, Duals(duals.current, duals.accumulated), None, 0)
+
+    assert [tree.feature.tolist() for tree in proposal.rules.trees] == [t.feature.tolist() for t in best.rules.trees]
+    assert not proposal.unread and proposal.least_reduced_cost == best.least_reduced_cost

@@ -230,9 +230,10 @@ class RuleBoosting(VotingModel):
         soon = until if until is None or self.early_stopping is False else begin
         encoded, known = self._encoded(X, until)
         prepared = self._prepare(encoded, y, sample_weight, deadline=soon)
+        begin_of_first = time.perf_counter() if self._is_trained else begin
         started = self._start(prepared, until)
         cut = started.learned.cut  # if so, there was no time for one tree of all rows
-        expected = math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin)
+        expected = math.inf if cut else self._seconds_of_a_call(time.perf_counter() - begin_of_first)
         cut = " and ".join(filter(None, [cut, known]))
         self._warn_of_cut(cut)
         return started._replace(learned=replace(started.learned, cut=cut), expected=expected)
@@ -270,7 +271,9 @@ class RuleBoosting(VotingModel):
 
     def _seconds_of_a_call(self, first_tree: float) -> float:
         """How long the first call will take, roughly, given the seconds of the first tree; 0 if that is not known."""
-        if self._is_trained or not hasattr(self._pricing, "first_trees"):
+        if self._is_trained:  # one more tree of the model
+            return first_tree
+        if not hasattr(self._pricing, "first_trees"):
             return 0.0
         return float(first_tree * self._pricing.first_trees(self.n_features_in_))
 
@@ -313,10 +316,10 @@ class RuleBoosting(VotingModel):
 
     def _as_rules_see(self, learned: Prepared, rows: Array) -> Samples:
         """The samples on the columns that the rules are written on, of which they may use some."""
-        seen = np.zeros_like(rows)
+        seen = np.zeros((len(learned.rows), rows.shape[1]), rows.dtype, order="F")  # unused columns take no memory
         for f in self._columns_in_use().tolist():
-            seen[:, f] = rows[:, f]
-        samples: Samples = replace(learned.samples, X=seen[learned.rows])
+            seen[:, f] = rows[learned.rows, f]
+        samples: Samples = replace(learned.samples, X=seen)
         return samples
 
     def _encoded(self, X: Any, deadline: float | None) -> tuple[Any, str]:

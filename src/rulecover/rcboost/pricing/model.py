@@ -19,13 +19,17 @@ if TYPE_CHECKING:
     from rulecover.rcboost.pricing.oracles import Duals
 
 
+#: What it takes to add a rule to the pool and to write it in the end, in seconds, roughly.
+_OF_A_RULE = 1e-4
+
+
 @dataclass(frozen=True, eq=False)
 class ModelPricing:
     """Trees of a trained model: at each call those whose leaves have the most negative reduced costs together.
 
     The pool begins with the leaves of the model's first tree. All leaves are priced at every call, so that the bound of
     each call holds for the LP over all rules of the model. A call for which there is no time to read all trees is one
-    of the first of them, without a bound.
+    of the first of them, without a bound, and proposes as many as there is time for.
 
     Parameters
     ----------
@@ -52,5 +56,9 @@ class ModelPricing:
         assert isinstance(pool.source, Leaves)
         gain = np.bincount(pool.source.tree, np.maximum(-reduced, 0.0), minlength=len(self.trees.trees))
         best = np.argsort(-gain, kind="stable")[: self.n_estimators]
-        unread = cut_in_words(len(np.unique(pool.source.tree)), len(self.trees.trees), "trees were read")
+        n_leaves = np.bincount(pool.source.tree, minlength=len(self.trees.trees))
+        n_read, now = int(np.count_nonzero(n_leaves)), time.perf_counter()
+        seconds = np.cumsum((now - begin) / n_read + n_leaves[best] * _OF_A_RULE)
+        best = best[: max(1, np.count_nonzero(seconds <= duals.read_by - now))]
+        unread = cut_in_words(n_read, len(self.trees.trees), "trees were read")
         return Proposal(self.trees.take(np.sort(best)), -math.inf if unread else float(reduced.min()), unread)
