@@ -47,7 +47,9 @@ def fitted_to_some(encoder: TableEncoder, X: Any, rows: Ints) -> TableEncoder:
         elif not _holds_for_all(each, column.dtype):
             found[f] = LeftOut(each.name, UNREAD), ""
     fitted._take(found)
-    fitted.notes_.insert(0, f"levels of texts and parts of dates were looked for in {len(rows):,} of {len(table):,} rows.")
+    fitted.notes_.insert(
+        0, f"levels of texts and parts of dates were looked for in {len(rows):,} of {len(table):,} rows."
+    )
     return fitted
 
 

@@ -161,7 +161,7 @@ def narrow_encoder_in_time(encoder: TableEncoder, X: Any, deadline: float) -> tu
 
 
 def _steps_in_time(steps: list[tuple[str, Any]], X: Any, y: Array, rows: Ints, deadline: float) -> tuple[Pipeline, str]:
-    """As `encoder_in_time`, for steps of scikit-learn; each column in which a step refuses other levels has all of them."""
+    """As `encoder_in_time`, for steps of scikit-learn; of columns in which these refuse other levels all are seen."""
     until, few = _until(deadline), rows[:_FEW]
     levels = few[:0]
 
