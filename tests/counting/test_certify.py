@@ -136,6 +136,25 @@ def test_dates_of_a_time_zone_are_counted_by_their_own_clock(library: Callable[[
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", FRAMES)
+def test_names_that_are_patterns_elsewhere_are_names(name: str) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(200, 4)), columns=["*", "^.*$", "x", "^x"])
+    y = (table["*"] + table["^.*$"] > 0) & (table["^x"] < 1)
+    few = RulePathClassifier(max_rules=6, choose="last", random_state=0).fit(table, y)
+    assert {"*", "^.*$"} <= {clause.name for rule in few.rules_ for clause in rule.clauses}
+
+    assert as_plain(certify(few, FRAMES[name](table))) == as_plain(certify(few, table))
+
+
+def test_dates_in_a_column_whose_name_is_a_pattern_elsewhere_are_counted() -> None:
+    days = pd.date_range("2024-01-01", periods=100)
+    table = pd.DataFrame({"*": days.strftime("%d.%m.%Y"), "size": np.arange(100.0) % 7})
+    few = RulePathClassifier(max_rules=2, choose="last", random_state=0).fit(table, days >= "2024-02-10")
+
+    assert as_plain(certify(few, pl.from_pandas(table))) == as_plain(certify(few, table))
+
+
 def test_parts_add_up_to_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = load_iris(return_X_y=True, as_frame=True)
     few = MIRCOClassifier(random_state=0).fit(X, y)

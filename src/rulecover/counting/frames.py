@@ -174,7 +174,7 @@ def _read_in_memory(
     for f, each in inputs.items():
         written = isinstance(each, Number) and each.notation is not None and frame.schema[each.name] in _TEXTS
         if written or isinstance(each, DatePart) or (isinstance(each, Number) and frame.schema[each.name] in large):
-            values = each.read(as_pandas(nw.to_native(frame.select(each.name)))[each.name])
+            values = each.read(as_pandas(nw.to_native(frame[each.name].to_frame()))[each.name])
             name = _new_name(f"{each.name} as numbers {f}", frame.columns)
             frame = frame.with_columns(_series(frame, name, values))
             inputs[f] = Number(name, isinstance(each, Number) and each.zero_missing)
@@ -193,14 +193,19 @@ def _new_name(name: str, there: list[str]) -> str:
 def _addressed(frame: Frame, names: list[str]) -> tuple[Frame, dict[str, nw.Expr]]:
     """The frame, and each of its columns, under other names where names are taken for syntax.
 
-    Spark takes dots and quotes so, and older versions of narwhals lose quotes on the way to DuckDB.
+    Spark takes dots and quotes so, DuckDB and polars a star, polars texts such as ``^x$``, and older versions of narwhals
+    lose quotes on the way to DuckDB.
     """
-    spark, quotes = frame.implementation.is_spark_like(), any('"' in name for name in names)
-    if not (spark or (quotes and frame.implementation.is_duckdb())):
-        return frame, {name: nw.col(name) for name in names}
     plain = [f"column_{k}" for k in range(len(names))]
     native: Any = nw.to_native(frame)
-    renamed = native.toDF(*plain) if spark else native.project(", ".join(map(_renamed, names, plain)))
+    if frame.implementation.is_spark_like():
+        renamed = native.toDF(*plain)
+    elif frame.implementation.is_polars() and any(name == "*" or name.startswith("^") for name in names):
+        renamed = native.rename(dict(zip(names, plain, strict=True)))
+    elif frame.implementation.is_duckdb() and any(name == "*" or '"' in name for name in names):
+        renamed = native.project(", ".join(map(_renamed, names, plain)))
+    else:
+        return frame, {name: nw.col(name) for name in names}
     return nw.from_native(renamed), dict(zip(names, map(nw.col, plain), strict=True))
 
 
