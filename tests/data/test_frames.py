@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -27,7 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from rulecover import MIRCOClassifier, RCBoostClassifier, RuleSet, RuleTransformer, explain, linear_rules
-from rulecover.data.frames import UNSEEN, codes
+from rulecover.data.frames import UNSEEN, as_pandas, categories_of, codes
 from rulecover.exceptions import MismatchedDataError, UncoveredSamplesError, UnreadableModelError
 from rulecover.export import from_json, to_json
 
@@ -412,3 +413,25 @@ def test_columns_of_numbers_that_may_be_missing_have_codes(kind: Any) -> None:
     column = pd.Series([1, None, 0], dtype=kind)
 
     np.testing.assert_array_equal(codes(column, (1, 2)), [0, np.nan, UNSEEN])
+
+
+@given(
+    kinds=st.sampled_from([["b", "a", "c"], [3, 1, 2], [2.5, 1.5], [True, False]]),
+    places=st.lists(st.none() | st.integers(0, 1), max_size=10),
+    cut=st.integers(0, 10),
+    ordered=st.booleans(),
+)
+def test_categories_of_arrow_are_taken_as_from_a_list_of_all_values(
+    kinds: list[Any], places: list[int | None], cut: int, ordered: bool
+) -> None:
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array(some, pa.int32()), pa.array(known), ordered=ordered)
+        for some, known in ((places[:cut], kinds), (places[cut:], kinds[::-1]))
+    ]
+    table = pa.table({"x": pa.chunked_array(parts if not ordered else parts[:1], parts[0].type)})
+    values = table["x"].to_pylist()
+
+    taken = as_pandas(table)["x"]
+
+    known = categories_of(nw.from_native(table, eager_only=True)["x"]).to_list()
+    pd.testing.assert_series_equal(taken, pd.Series(pd.Categorical(values, categories=known), name="x"))

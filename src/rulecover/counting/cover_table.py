@@ -376,7 +376,7 @@ def _first_rows(place: FrameTable | DatabaseTable, columns: list[str], sample: A
     else:
         given = nw.from_native(sample, eager_only=True)
         check_columns(columns, given.columns)
-        drawn = given.select(*columns).to_pandas()
+        drawn = given.to_pandas()[columns]
     if not len(drawn):
         raise MismatchedDataError("no row was drawn: the table is empty, or the sample is; give more rows.")
     return drawn

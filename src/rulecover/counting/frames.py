@@ -193,7 +193,7 @@ def _new_name(name: str, there: list[str]) -> str:
 def _addressed(frame: Frame, names: list[str]) -> tuple[Frame, dict[str, nw.Expr]]:
     """The frame, and each of its columns, under other names where names are taken for syntax.
 
-    Spark takes dots and quotes so, DuckDB and polars a star, polars texts such as ``^x$``, and older versions of narwhals
+    Spark takes dots and quotes so, DuckDB and polars a star, and polars texts such as ``^x$``. Older versions of narwhals
     lose quotes on the way to DuckDB.
     """
     plain = [f"column_{k}" for k in range(len(names))]
