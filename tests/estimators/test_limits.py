@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import LeaveOneOut
 
 from rulecover import MIRCOClassifier, MIRCORegressor, RCBoostClassifier, RulePathClassifier, RulePathRegressor, RuleSet
 from rulecover.checkpoint import Checkpoint
@@ -425,6 +426,24 @@ def test_a_model_that_takes_long_to_answer_is_asked_about_few_rows_alone(
 
     assert ("rules were chosen by the labels alone" in model.size_reason_) == (asked == 200)
     assert now[0] == pytest.approx(0.2 + (3.2 if asked == 3200 else 0.0))
+
+
+def test_folds_are_made_one_by_one_as_far_as_there_is_time() -> None:
+    class OneByOne(LeaveOneOut):
+        made = 0
+
+        def split(self, *given: Any) -> Any:
+            for fold in super().split(*given):
+                OneByOne.made += 1
+                yield fold
+
+    path = RulePathClassifier(FOREST, max_rules=2, cv=OneByOne(), time_limit=1e-3, random_state=0)
+    with pytest.warns(CutShortWarning, match=f"its size was chosen in 0 of {len(y)} folds"):
+        path.fit(X, y)
+    assert OneByOne.made == 1
+
+    path.set_params(time_limit=None, train_in_folds=False).fit(X[::20], y[::20])
+    assert OneByOne.made == 1 + len(y[::20])
 
 
 @pytest.mark.usefixtures("no_time")

@@ -36,22 +36,40 @@ class FoldPart(NamedTuple):
 def folds_of(
     cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any, groups: Any = None
 ) -> list[tuple[Ints, Ints]]:
+    """All folds at once; see `folds_one_by_one`."""
+    return list(folds_one_by_one(cv, X, y, classes=classes, random_state=random_state, groups=groups).folds)
+
+
+class Folds(NamedTuple):
+    """Folds, made as they are asked for, and how many they are."""
+
+    folds: Iterable[tuple[Ints, Ints]]
+    n_folds: int
+
+
+def folds_one_by_one(cv: Any, X: Any, y: Array, *, classes: bool, random_state: Any, groups: Any = None) -> Folds:
     """Rows to learn from and rows to check on, fold by fold; none where there are too few rows for two folds.
 
     A number of folds is drawn at random, by the same seed where there is none: the order of the rows may mean anything.
     Rows of the same group are in the same fold.
     """
     if not isinstance(cv, (int, np.integer)):
-        return list(check_cv(cv, y, classifier=classes).split(X, y, groups))
+        splitter = check_cv(cv, y, classifier=classes)
+        folds = splitter.split(X, y, groups)
+        if not hasattr(splitter, "get_n_splits"):
+            folds = list(folds)
+            return Folds(folds, len(folds))
+        return Folds(folds, splitter.get_n_splits(X, y, groups))
     n_folds = min(int(cv), len(y) if groups is None else len(np.unique(groups)))
     if n_folds < 2:
-        return []
+        return Folds([], 0)
     in_all = not classes or np.unique(y, return_counts=True)[1].max() >= n_folds
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
-        folds = _FOLDS[classes and in_all, groups is not None]
+        kind = _FOLDS[classes and in_all, groups is not None]
         seed = 0 if random_state is None else check_random_state(random_state).randint(2**31 - 1)
-        return list(folds(n_folds, shuffle=True, random_state=seed).split(X, y, groups))
+        folds = list(kind(n_folds, shuffle=True, random_state=seed).split(X, y, groups))
+    return Folds(folds, len(folds))
 
 
 def parts_of(

@@ -17,7 +17,7 @@ from rulecover.checkpoint import Checkpoint, Entry, fingerprint
 from rulecover.clock import TimeLimits, check_in_time
 from rulecover.estimators.asked import OutOfBagModel, has_out_of_bag
 from rulecover.estimators.checks import for_labels, sample_weights, settings_that_matter, without_checkpoint
-from rulecover.estimators.held_out import FoldPart, folds_of, in_a_fold, parts_of
+from rulecover.estimators.held_out import FoldPart, folds_one_by_one, in_a_fold, parts_of
 from rulecover.estimators.in_time import in_time, some_of
 from rulecover.estimators.path_model import PathModel
 from rulecover.estimators.prepare import RuleModel, for_folds, fresh
@@ -61,8 +61,11 @@ def held_out_scores(
     seconds = limits.seconds if of.all_trained or not model.train_in_folds else np.inf
     trains = model.train_in_folds and np.isfinite(seconds)
     rows, groups = indexable(for_folds(model.estimator_, X) if trains else X, groups)
-    folds = folds_of(model.cv, rows, y, classes=is_classifier(model), random_state=model.random_state, groups=groups)
-    shown = tracked(folds, "Cross-validating", total=len(folds), verbose=model.verbose)
+    settings = {"classes": is_classifier(model), "random_state": model.random_state, "groups": groups}
+    folds, n_folds = folds_one_by_one(model.cv, rows, y, **settings)
+    if model.checkpoint is not None:  # which is of all of them; others may be too many to be there at once
+        folds = list(folds)
+    shown = tracked(folds, "Cross-validating", total=n_folds, verbose=model.verbose)
     parts = rows, y, sample_weights(X, y, sample_weight, model.class_weight)
     try:
         score = (
@@ -71,19 +74,19 @@ def held_out_scores(
             else _by_kept_model(model, X, of, scoring, limits.end)
         )
     except TimeoutError:
-        return None, _done_in_words(0, folds)
+        return None, _done_in_words(0, n_folds)
     with nullcontext() if model.checkpoint is None else _checkpoint(model, of, folds) as file:
         scores, done = _in_time(score, shown, seconds=seconds, deadline=limits.end, file=file)
-    if file is not None and done == len(folds):
+    if file is not None and done == n_folds:
         file.remove()
-    return (HeldOut.of(scores, model._family.largest + 1) if scores else None), _done_in_words(done, folds)
+    return (HeldOut.of(scores, model._family.largest + 1) if scores else None), _done_in_words(done, n_folds)
 
 
-def _done_in_words(done: int, folds: list[Fold]) -> str:
-    return "" if done == len(folds) else f"its size was chosen in {done} of {len(folds)} folds"
+def _done_in_words(done: int, n_folds: int) -> str:
+    return "" if done == n_folds else f"its size was chosen in {done} of {n_folds} folds"
 
 
-def _checkpoint(model: PathModel, data: PathData, folds: list[Fold]) -> Checkpoint:
+def _checkpoint(model: PathModel, data: PathData, folds: Iterable[Fold]) -> Checkpoint:
     """The file of the scores in folds; it is of these data, settings, folds and rules to choose from."""
     samples, candidates = data.samples, data.candidates
     arrays = samples.X, samples.labels, samples.weight, data.response.values, candidates.first, candidates.last
