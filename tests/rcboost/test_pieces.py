@@ -251,4 +251,5 @@ def test_as_many_trees_of_a_model_are_proposed_as_there_is_time_for(
     best = ModelPricing(trees, n_trees)(samples, Duals(duals.current, duals.accumulated), None, 0)
 
     assert [tree.feature.tolist() for tree in proposal.rules.trees] == [t.feature.tolist() for t in best.rules.trees]
-    assert not proposal.unread and proposal.least_reduced_cost == best.least_reduced_cost
+    assert proposal.unread == ("" if n_trees == 3 else f"{n_trees} of 3 trees were proposed at a call")
+    assert proposal.least_reduced_cost == best.least_reduced_cost

@@ -59,6 +59,8 @@ class ModelPricing:
         n_leaves = np.bincount(pool.source.tree, minlength=len(self.trees.trees))
         n_read, now = int(np.count_nonzero(n_leaves)), time.perf_counter()
         seconds = np.cumsum((now - begin) / n_read + n_leaves[best] * _OF_A_RULE)
-        best = best[: max(1, np.count_nonzero(seconds <= duals.read_by - now))]
+        proposed = best[: max(1, np.count_nonzero(seconds <= duals.read_by - now))]
         unread = cut_in_words(n_read, len(self.trees.trees), "trees were read")
-        return Proposal(self.trees.take(np.sort(best)), -math.inf if unread else float(reduced.min()), unread)
+        cut = [unread, cut_in_words(len(proposed), len(best), "trees were proposed at a call")]
+        least = -math.inf if unread else float(reduced.min())
+        return Proposal(self.trees.take(np.sort(proposed)), least, " and ".join(filter(None, cut)))
