@@ -24,7 +24,7 @@ from rulecover import (
 )
 from rulecover.estimators.in_time import fitted_to_groups
 from rulecover.exceptions import CutShortWarning
-from rulecover.partitions import mirco
+from rulecover.partitions import part
 from rulecover.partitions.mirco import Grouped
 from rulecover.partitions.parts import LocalParts, done_in_time, trees_to_choose_from
 from rulecover.partitions.path import FitInParts
@@ -93,7 +93,7 @@ def test_a_cover_that_is_late_is_one_of_all_rows_all_the_same(prune):
 
 @pytest.mark.parametrize("prune", [True, False])
 def test_rules_that_there_is_no_time_to_group_rows_by_are_neither_pruned_nor_weighed(prune, monkeypatch):
-    monkeypatch.setattr(mirco, "_COVERED", 1e-3)
+    monkeypatch.setattr(part, "_COVERED", 1e-3)
     frame = drawn_frame()[[*NAMES, "y"]]
     forest = FrozenEstimator(clone(FOREST).fit(frame[NAMES], frame["y"]))
     with pytest.warns(CutShortWarning, match="0 of .* rules were pruned and " * prune + "votes were not fitted"):

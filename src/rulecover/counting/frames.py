@@ -193,8 +193,8 @@ def _new_name(name: str, there: list[str]) -> str:
 def _addressed(frame: Frame, names: list[str]) -> tuple[Frame, dict[str, nw.Expr]]:
     """The frame, and each of its columns, under other names where names are taken for syntax.
 
-    Spark takes dots and quotes so, DuckDB and polars a star, and polars texts such as ``^x$``. Older narwhals lose quotes
-    on the way to DuckDB.
+    Spark takes dots and quotes so, DuckDB and polars a star, and polars texts such as ``^x$``. Older versions of
+    narwhals lose quotes on the way to DuckDB.
     """
     plain = [f"column_{k}" for k in range(len(names))]
     native: Any = nw.to_native(frame)

@@ -23,6 +23,8 @@ from rulecover.typing import Array, Floats, Ints
 
 #: Fewer rows than this are counted without a list of sums per block.
 _FEW = 4096
+#: For how many rows, times rules, it is found out in a second which rules cover them, roughly.
+_COVERED = 2e8
 
 
 class DevicePart:
@@ -55,9 +57,9 @@ class DevicePart:
         """As if all were done at once: on a GPU a pass takes too little time to be cut."""
         return np.zeros(2)
 
-    def n_rows(self) -> int:
-        """How many rows there are."""
-        return self._n_rows
+    def seconds_to_group(self, n_rules: int) -> float:
+        """As in `Part`."""
+        return n_rules * self._n_rows / _COVERED
 
     def keep_trees(self, n_trees: int) -> None:
         """Leaves all trees but the first out, before they are read."""

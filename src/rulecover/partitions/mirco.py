@@ -31,8 +31,6 @@ from rulecover.voting.vote import Vote
 
 #: By how many rules it is judged how long it takes to prune all; and the seconds after which votes are not fitted.
 _JUDGED, _LATE = 32, 1.0
-#: For how many rows, times rules, it is found out in a second which rules cover them, roughly.
-_COVERED = 1e8
 #: Nobody lists rows that are in many places.
 _NO_ROWS = np.zeros(0, dtype=np.intp)
 
@@ -193,8 +191,7 @@ def _can_be_grouped(parts: Parts, n_rules: int, deadline: float | None) -> bool:
     """Whether there is time to say which of the rules cover which rows."""
     if deadline is None:
         return True
-    n_rows = sum(parts.map("n_rows"))
-    return not is_late(deadline, n_rules * n_rows / _COVERED - _LATE)
+    return not is_late(deadline, sum(parts.map("seconds_to_group", n_rules)) - _LATE)
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:

@@ -26,6 +26,8 @@ from rulecover.typing import Bools, Floats, Ints, UInts
 _PAIRS = 1 << 20
 #: A method is timed with one row in this many, but with no fewer, and no more, than these, if there are as many.
 _ONE_IN, _FEWEST, _MOST = 16, 1000, 10_000
+#: For how many rows, times rules, it is found out in a second which rules cover them, roughly.
+_COVERED = 1e8
 #: What `Part.seen` returns.
 Seen = tuple[dict[int, Floats], Fingerprint]
 
@@ -82,7 +84,7 @@ class Part:
     passing = frozenset(
         {
             *("n_capped", "most_demanded", "gains_in_turn", "needs", "rule_patterns", "clause_patterns", "seen"),
-            *("n_rows", "pace"),
+            *("n_rows", "pace", "seconds_to_group"),
         }
     )
     #: Whether rows are kept in an order in which neighbours share leaves.
@@ -107,6 +109,10 @@ class Part:
         begun = time.perf_counter()
         getattr(type(self)(self.ensemble, lambda: few), method)(*arguments)
         return np.array([loaded - begin, (time.perf_counter() - begun) * n_rows / max(1, n_few)])
+
+    def seconds_to_group(self, n_rules: int) -> float:
+        """What it takes to find out which of so many rules cover which rows, roughly."""
+        return n_rules * self.n_rows() / _COVERED
 
     # Leaves -----------------------------------------------------------------------------------------------------
 
