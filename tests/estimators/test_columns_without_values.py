@@ -56,3 +56,14 @@ def test_models_of_histograms_inside_others_train_too() -> None:
 
     assert len(MIRCOClassifier(vote).fit(rows(), NUMBERS > 900).rules_) > 0
     assert len(CrossFitted(HistGradientBoostingRegressor(max_iter=2)).fit(rows(1), NUMBERS).copies_) == 3
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_values_in_rows_of_weight_zero_are_none(frame: bool) -> None:
+    X: Any = pd.DataFrame(rows(5), columns=list("abc")) if frame else rows(5)
+    weight = (np.arange(N) >= 5) * 1.0
+
+    for model in (HistGradientBoostingClassifier(max_iter=2), TRAINABLE["hist gradient boosting"].make("classes", 0)):
+        cover = MIRCOClassifier(model, random_state=0).fit(X, NUMBERS > 900, weight)
+        assert 0 not in cover.rules_.clauses.columns and not cover.missed(X).any()
+    assert len(CrossFitted(HistGradientBoostingRegressor(max_iter=2)).fit(rows(5), NUMBERS, weight).copies_) == 3

@@ -121,7 +121,7 @@ class CrossFitted(RegressorMixin, Honest):
         return predicted
 
     def _trained(self, X: Any, y: Floats, weight: Any) -> Any:
-        known = for_histograms(self.estimator, X)  # a fold may have no value of a column
+        known = for_histograms(self.estimator, X, weight)  # a fold may have no value of a column
         return clone(self.estimator).fit(known, y, **({} if weight is None else {"sample_weight": weight}))
 
     def predict(self, X: Any) -> Floats:

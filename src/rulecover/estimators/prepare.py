@@ -540,7 +540,8 @@ def _within_limit(model: Any, deadline: float, train: Callable[[], Any]) -> Trai
 
 
 def _fitted(model: Any, X: Any, y: Array, weight: Floats | None, recipe: Preparation) -> Any:
-    X = X if isinstance(model, Pipeline) else for_histograms(model, X)  # a pipeline may fill or drop such columns
+    if not isinstance(model, Pipeline):  # which may fill or drop such columns
+        X = for_histograms(model, X, weight)
     rows = repeats(weight) if recipe.repeats and weight is not None and weight.min() > 0 else None
     if rows is not None:  # least numbers of samples hold for them, and sums are those of plain rows
         X, y, weight = rows_of(X, rows), y[rows], None
