@@ -466,3 +466,10 @@ def test_the_column_of_a_wrong_interval_is_named_with_its_bounds() -> None:
     with pytest.raises(IndexError, match="there is no rule 1: the set has 1 rules, numbered from 0"):
         RuleSet.of_intervals([{0: (0, 1)}], ["a"])[1]
     assert RuleSet.of_intervals([{0: (0, 1)}], ["a"])[-1].text == "0 < a <= 1"
+
+
+@pytest.mark.parametrize("only", [0.0, -30.0, 1e17, -1e30])
+def test_a_strip_of_one_value_has_it_in_the_middle(only: float) -> None:
+    strip = strips(RuleSet.of_intervals([{0: (-np.inf, only)}], ["age"]), np.array([[only]]))["age"]
+
+    assert strip.bounds == pytest.approx((50.0,), abs=1e-6) and len(strip.bars) == 1

@@ -69,7 +69,8 @@ def strips(rules: RuleSet, X: Any, group: Ints | None = None) -> dict[str, Strip
 def _strip(values: Floats, group: Ints, bounds: Floats, *, dates: bool) -> Strip:
     low, high = float(values.min(initial=bounds[0])), float(values.max(initial=bounds[-1]))
     if not high > low:
-        low, high = low - 0.5, high + 0.5
+        margin = max(0.5, 1e-9 * abs(low))  # half of one is nothing next to 1e30
+        low, high = low - margin, high + margin
     n_groups = int(group.max(initial=0)) + 1
     edges = np.linspace(low, high, _BINS + 1), np.arange(n_groups + 1) - 0.5
     counts = np.histogram2d(values, group, bins=edges)[0]
