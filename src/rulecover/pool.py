@@ -27,7 +27,7 @@ from rulecover.typing import Array, Floats, Ints, UInts
 
 #: From this many trees on it pays to sort the rows before they are sent through.
 _MANY_TREES = 8
-#: One row in so many shows how long a tree takes.
+#: One row in this many shows how long a tree takes.
 _ONE_IN = 64
 
 

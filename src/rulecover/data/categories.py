@@ -259,7 +259,7 @@ class Lookup:
 
     @cached_property
     def _places(self) -> Ints | None:
-        """The place among the codes of each whole number, any for one that is no code, if these are not too many."""
+        """The place among the codes of each whole number, unless the codes are too sparse."""
         dense = self.codes[0] >= 0 and self.codes[-1] < _FEW + _WORTH * len(self.codes)
         whole = _as_whole(self.codes) if dense else None
         if whole is None:

@@ -25,7 +25,7 @@ RARE = "(rare)"
 #: A text column of more levels than `max_levels` names rows if more than this share of its texts are different.
 _NEARLY_ALL = 0.8
 
-#: Encoded rows of more columns than these are made block by block where that can be, of so many values each.
+#: Encoded rows of more columns than these are made in blocks of about this many values where possible.
 _WIDE, _VALUES = 128, 2**24
 
 
@@ -344,7 +344,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
     def _check_settings(self) -> None:
-        """Raises for settings that are none."""
+        """Raises for settings out of their range."""
         if not isinstance(self.max_levels, (int, np.integer)) or self.max_levels < 2:
             raise ValueError(f"max_levels is {self.max_levels!r}; it is a whole number, at least 2.")
 

@@ -106,7 +106,7 @@ def odd_text(column: Any) -> OddText | None:
 
 
 def _texts(column: Any) -> Any:
-    """The cells that are not missing, as texts; bytes as Python writes them, since they may be none."""
+    """The cells that are not missing, as texts; bytes as Python writes them, since they may not be text."""
     known = column.dropna()
     return known.astype(object) if isinstance(known.dtype, pd.StringDtype) else known.astype(object).map(str)
 

@@ -50,7 +50,7 @@ def _innermost(model: Any) -> Iterator[Any]:
 
 
 def _first_steps(model: Any) -> list[Any]:
-    """What is in front of the model of a pipeline; nothing for one that is none."""
+    """What is in front of the model of a pipeline; nothing for other models."""
     return list(_transformers(model.steps[:-1])) if isinstance(model, Pipeline) else []
 
 

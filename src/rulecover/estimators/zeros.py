@@ -30,8 +30,8 @@ def with_zeros_in(columns: Ints, X: Any) -> Any:
 def for_histograms(model: Any, X: Any, weight: Floats | None = None) -> Any:
     """X, with zeros in columns without any value if histograms are in the model: scikit-learn 1.9 fails on these.
 
-    Values in rows of weight zero are none. No tree splits on such a column, so that it is not used for rows that have a
-    value in it, either.
+    Values in rows of weight zero do not count. No tree splits on such a column, so that it is not used for rows that
+    have a value in it, either.
 
     >>> for_histograms(HistGradientBoostingRegressor(), np.array([[np.nan, 1.0], [np.nan, np.nan]]))
     array([[ 0.,  1.],

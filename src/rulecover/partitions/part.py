@@ -111,7 +111,7 @@ class Part:
         return np.array([loaded - begin, (time.perf_counter() - begun) * n_rows / max(1, n_few)])
 
     def seconds_to_group(self, n_rules: int) -> float:
-        """What it takes to find out which of so many rules cover which rows, roughly."""
+        """The seconds it takes to find out which of the rules cover which rows, roughly."""
         return n_rules * self.n_rows() / _COVERED
 
     # Leaves -----------------------------------------------------------------------------------------------------

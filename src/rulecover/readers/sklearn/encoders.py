@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 from rulecover.readers.sklearn.origins import REFUSED, CategoryOrigin, NumberOrigin, Origin, are_numbers, by_label
 from rulecover.typing import Floats
 
-#: At most so many cells are asked for at a time, where they are not sparse.
+#: At most this many cells are asked for at a time, where they are not sparse.
 _CELLS = 10**7
 
 

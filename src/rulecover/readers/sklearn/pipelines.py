@@ -52,7 +52,7 @@ from rulecover.typing import Array, Floats, Ints
 
 #: So many values are in a block of transformed rows, which then stays in the caches, but never fewer rows than this.
 _VALUES, _FEWEST = 2**21, 256
-#: Rows of more columns, or of so many for each tree, are not made again: that would take more room, or time, than to
+#: Rows of more columns, or of this many for each tree, are not made again: that would take more room, or time, than to
 #: follow the trees in our own code.
 _WIDEST, _NARROW, _FOR_A_TREE = 2**16, 128, 20
 

@@ -106,7 +106,7 @@ class EncodedAgain:
         return self
 
     def blocks(self, X: Floats, n_rows: int) -> Iterator[Array]:
-        """The encoded rows, so many at a time."""
+        """The encoded rows, this many at a time."""
         for start in range(0, len(X), n_rows):
             yield self(X[start : start + n_rows])
 

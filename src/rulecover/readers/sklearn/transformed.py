@@ -17,7 +17,7 @@ from rulecover.readers.sklearn.origins import CategoryOrigin, NumberOrigin, Orig
 from rulecover.trees.tree import TreeEnsemble
 from rulecover.typing import Array, Floats, Ints
 
-#: Where one column in so many is in use, all are set to zero at once.
+#: Where one column in this many is in use, all are set to zero at once.
 _MANY = 8
 
 
@@ -30,7 +30,7 @@ class TransformedAgain:
     origins
         What the transformed columns that trees use are made of, by number.
     places
-        Where the others stand in the given rows: columns that are no function of one original column.
+        Where the others stand in the given rows: columns that are not a function of one original column.
     n_columns
         How many transformed columns there are; those that no tree uses are 0.
     kind
@@ -61,7 +61,7 @@ class TransformedAgain:
         )
 
     def blocks(self, X: Floats, n_rows: int) -> Iterator[Array]:
-        """The transformed rows, so many at a time; each block is written over the one before it."""
+        """The transformed rows, this many at a time; each block is written over the one before it."""
         out = np.zeros((min(n_rows, len(X)), self.n_columns), dtype=self.kind)
         used = np.array([*self.origins, *self.places], dtype=np.intp)
         for start in range(0, len(X), n_rows):
@@ -192,7 +192,7 @@ class Blocks(Protocol):
         """The same where only some of the columns matter."""
 
     def blocks(self, X: Floats, n_rows: int) -> Iterator[Array]:
-        """The rows, so many at a time; each is used before the next one is made."""
+        """The rows, this many at a time; each is used before the next one is made."""
 
 
 @dataclass(frozen=True, eq=False)
