@@ -190,7 +190,7 @@ def test_every_choice_of_a_cover_is_told_the_time_that_is_left(monkeypatch: pyte
     assert len(told) == 2 and all(seconds is not None and seconds < 0.7 for seconds in told)
     told.clear()
     MIRCOClassifier(FOREST, solver=Greedy(bound="lp", time_limit=0.1), time_limit=9, random_state=0).fit(X, y)
-    assert told == [0.1, 0.1]
+    assert len(told) == 2 and told[0] <= 0.05 and told[0] < told[1] <= 0.1
     told.clear()
     monkeypatch.setattr(covering.Forward, "on", lambda self, *a: (told.append(self.time_limit), on(self, *a))[1])
     MIRCORegressor(solver=covering.Forward(), time_limit=0.7, random_state=0).fit(*load_diabetes(return_X_y=True))

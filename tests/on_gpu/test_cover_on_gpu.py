@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import cupy as cp
@@ -15,6 +16,7 @@ from rulecover.partitions.cover import greedy_cover
 from rulecover.partitions.part import Part
 from rulecover.partitions.parts import LocalParts
 from rulecover.readers import read_trees
+from rulecover.setcover import Greedy
 from rulecover.targets.classes.samples import ClassSamples
 
 
@@ -63,6 +65,24 @@ def test_covers_are_the_same_rule_for_rule(seed: int) -> None:
     assert covers[0].rules.tolist() == covers[1].rules.tolist()
     assert covers[0].bound == covers[1].bound
     assert covers[0].certificate.n_capped == covers[1].certificate.n_capped
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_chosen_in_haste_or_with_slack_is_the_same(seed: int) -> None:
+    ensemble, samples = random_case(seed)
+    one: Any = here(ensemble, samples)
+    other: Any = on_device(ensemble, samples)
+    leaves = np.flatnonzero(one.leaf_sums().any(axis=1))
+    other.leaf_sums()
+    cost = 1.0 + np.random.default_rng(seed).random(len(leaves))
+    total = None if samples.weight is None else float(samples.weight.sum())
+    how = {"solver": Greedy(slack=0.5)} if seed % 2 else {"deadline": time.perf_counter() - 1}
+    covers = [
+        greedy_cover(LocalParts([part]), cost, leaves, np.asarray([1, 2, 5][seed % 3]), total_weight=total, **how)
+        for part in (one, other)
+    ]
+    assert covers[0].rules.tolist() == covers[1].rules.tolist()
+    assert covers[0].bound == covers[1].bound
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from rulecover.partitions.parts import LocalParts
 from rulecover.partitions.store import InMemory, SpillToDisk
 from rulecover.pool import RulePool, leaf_pool
 from rulecover.readers import read_trees
-from rulecover.setcover import Cover, Greedy
+from rulecover.setcover import Cover, Greedy, Status
+from rulecover.setcover.greedy import dual_fitting, greedy_picks
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
@@ -75,6 +77,28 @@ def test_the_cover_is_the_same_for_any_partitioning(weighted, seed, cuts, demand
     ours = covered_in_parts(parts, pool, trees, wanted, solver=solver, max_rules=max_rules)
 
     assert_same(ours, theirs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    cuts=st.lists(st.integers(0, 10**6), max_size=6),
+    demand=st.integers(1, 4) | st.lists(st.integers(1, 3), min_size=3, max_size=3),
+)
+def test_what_is_chosen_in_haste_is_the_same_for_any_partitioning(weighted, seed, cuts, demand):
+    trees, samples = drawn_samples(seed, weighted=weighted)
+    pool = leaf_pool(samples, trees, Price(Gini()), ("a", "b", "c"))
+    wanted, late = np.asarray(demand), time.perf_counter() - 1
+    problem = pool.problem(wanted if wanted.ndim == 0 else wanted[samples.y])
+    picks, remaining = greedy_picks(problem, deadline=late)
+
+    ours = covered_in_parts(parts_of(samples, trees, cuts), pool, trees, wanted, deadline=late)
+
+    assert ours.rules.tolist() == picks.tolist() and ours.status in (Status.TIME_LIMIT, Status.OPTIMAL)
+    assert ours.bound == min(dual_fitting(remaining)[1], ours.objective)
+    assert not len(problem.shortfall(ours.rules))
 
 
 def test_the_cover_is_the_same_with_leaf_ids_on_disk(tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -20,13 +21,12 @@ from rulecover import (
     RulePathClassifier,
     RulePathRegressor,
     open_table,
-    read_trees,
 )
 from rulecover.estimators.in_time import fitted_to_groups
 from rulecover.exceptions import CutShortWarning
 from rulecover.partitions import part
 from rulecover.partitions.mirco import Grouped
-from rulecover.partitions.parts import LocalParts, done_in_time, trees_to_choose_from
+from rulecover.partitions.parts import LocalParts, done_in_time
 from rulecover.partitions.path import FitInParts
 from rulecover.partitions.table import TableInBlocks
 from rulecover.setcover import Status
@@ -102,15 +102,17 @@ def test_rules_that_there_is_no_time_to_group_rows_by_are_neither_pruned_nor_wei
     assert cover.score(frame[NAMES], frame["y"]) > 0.7
 
 
-def test_of_trees_with_thousands_of_leaves_few_are_chosen_from():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(6000, 3)), rng.normal(size=6000)
-    deep = read_trees(RandomForestRegressor(10, random_state=0).fit(X, y))
-    shallow = read_trees(RandomForestRegressor(10, max_depth=3, random_state=0).fit(X, y))
-    assert trees_to_choose_from(deep, None) == 10
-    assert trees_to_choose_from(deep, time.perf_counter() - 1) == 0
-    assert 0 < trees_to_choose_from(deep, time.perf_counter() + 1) < 10
-    assert trees_to_choose_from(shallow, time.perf_counter() + 1) > 10_000
+@pytest.mark.slow
+def test_a_cover_by_trees_of_thousands_of_leaves_is_chosen_in_time():
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.random(60_000), "b": random.random(60_000), "y": random.integers(0, 2, 60_000)})
+    forest = FrozenEstimator(RandomForestClassifier(8, random_state=0).fit(frame[["a", "b"]], frame["y"]))
+    begin = time.process_time()
+    with pytest.warns(CutShortWarning, match="rules were pruned and votes were not fitted"):
+        cover = MIRCOClassifier(forest, time_limit=1, random_state=0).fit(open_table(lambda: iter([frame]), target="y"))
+    assert time.process_time() - begin < 4
+    assert cover.rules_.apply(frame[["a", "b"]].to_numpy()).sum(axis=1).min() >= 1
+    assert cover.certificate_.status == Status.TIME_LIMIT and cover.certificate_.n_uncovered == 0
 
 
 def test_a_table_that_is_slow_to_read_leaves_time_for_few_trees():
@@ -218,7 +220,9 @@ def test_half_of_the_time_that_loading_leaves_is_for_the_work():
 
 def test_votes_are_fitted_to_the_largest_groups_where_there_is_no_time_for_all():
     counts = np.arange(5000.0)
-    rows = Grouped(np.ones((5000, 1), dtype=bool), np.ones((5000, 2)), counts, np.arange(5000) % 2)
+    rows = Grouped(
+        scipy.sparse.csr_array(np.ones((5000, 1), dtype=bool)), np.ones((5000, 2)), counts, np.arange(5000) % 2
+    )
 
     def fit(vote: Any, covered: Any, y: Any, weight: Any) -> Any:
         time.sleep(0.001)

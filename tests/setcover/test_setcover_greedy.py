@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 import time
 from typing import Any
 
@@ -13,10 +15,19 @@ from hypothesis import strategies as st
 from strategies import brute_force, covering_problems, dense
 
 import rulecover.setcover.greedy as greedy_module
-from rulecover.coverage import Coverage
+from rulecover.coverage import Coverage, addable
 from rulecover.exceptions import UncoveredSamplesError
-from rulecover.setcover import CoveringProblem, Greedy, Status, verify
-from rulecover.setcover.greedy import Remaining, SamplesHere, greedy_picks, in_greedy_order, picks_from
+from rulecover.setcover import Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
+from rulecover.setcover.greedy import (
+    Gains,
+    Remaining,
+    SamplesHere,
+    greedy_picks,
+    in_greedy_order,
+    picks_from,
+    prices_charged,
+)
+from rulecover.typing import Ints
 
 
 def plain_picks(problem: CoveringProblem) -> list[int]:
@@ -82,12 +93,16 @@ def test_a_rule_limit_keeps_the_first_picks_and_covers_are_nested(problem):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
-@given(data=st.data(), slack=st.sampled_from([1e-17, 0.01, 0.3, 2.0]))
+@given(data=st.data(), slack=st.sampled_from([1e-17, 0.01, 0.3, 1.0, 2.0]))
 def test_with_slack_every_pick_is_nearly_the_best_buy_of_its_moment(weighted, data, slack):
     problem = data.draw(covering_problems(weighted=weighted))
     matrix, need = dense(problem), problem.demand.copy()
     weight = np.ones(problem.n_samples) if problem.weight is None else problem.weight
-    picks = picks_from(Remaining(problem.cost, SamplesHere(problem)), slack=slack).tolist()
+    remaining = Remaining(problem.cost, SamplesHere(problem))
+    if slack == 1.0:  # that of a choice whose time is up
+        picks = picks_from(remaining, deadline=time.perf_counter() - 1).tolist()
+    else:
+        picks = picks_from(remaining, slack=slack).tolist()
     for place, rule in enumerate(picks):
         gain = ((need > 0) * weight) @ matrix
         gain[picks[:place]] = 0
@@ -98,11 +113,83 @@ def test_with_slack_every_pick_is_nearly_the_best_buy_of_its_moment(weighted, da
     verify(problem, Greedy(slack=slack)(problem))
 
 
+def rounds_of(problem: CoveringProblem, **settings: Any) -> list[list[int]]:
+    """The rules that are picked in each round."""
+    rounds: list[list[int]] = []
+
+    class Watched(SamplesHere):
+        def cover(self, rules: Ints) -> Gains:
+            rounds.append(rules.tolist())
+            return super().cover(rules)
+
+    picks = picks_from(Remaining(problem.cost, Watched(problem)), **settings)
+    assert picks.tolist() == list(itertools.chain(*rounds))
+    return rounds
+
+
 def test_slack_saves_rounds():
-    masks = np.eye(30, dtype=int)  # thirty rules with a sample each: all are equally good buys, and none is in the way
-    remaining = Remaining(np.ones(30), SamplesHere(CoveringProblem(Coverage.of_masks(masks), cost=np.ones(30))))
-    assert picks_from(remaining, slack=0.1).tolist() == list(range(30))
-    assert len(remaining.prices) == 1
+    # A thousand rules with a sample each: all are equally good buys, and none is in the way; and an expensive one.
+    masks = np.vstack([np.eye(1000, dtype=int), np.ones((1, 1000), dtype=int)])
+    problem = CoveringProblem(Coverage.of_masks(masks), cost=np.append(np.ones(1000), 1e6))
+    assert len(rounds_of(problem)) == 1000
+    assert [len(picked) for picked in rounds_of(problem, slack=0.1)] == [64] * 15 + [40]
+    assert rounds_of(problem, deadline=time.perf_counter() - 1) == [list(range(1000))]
+    assert len(rounds_of(problem, deadline=time.perf_counter() + 1000)) == 1000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weighted", [False, True])
+@given(
+    rule_of=st.lists(st.integers(0, 9), min_size=1, max_size=40),
+    costs=st.lists(st.sampled_from([1.0, 1.25, 1.5, 3.0]), min_size=10, max_size=10),
+    limit=st.none() | st.integers(1, 6),
+    seed=st.integers(0, 99),
+)
+def test_rules_of_one_tree_are_all_picked_at_once_in_the_order_of_the_reference(weighted, rule_of, costs, limit, seed):
+    number = np.unique(rule_of, return_inverse=True)[1]
+    n_rules = number.max() + 1
+    weight = addable(np.random.default_rng(seed).random(len(number)) + 0.1) if weighted else None
+    coverage = Coverage.of_ids([(number + 1).astype(np.uint8)], [n_rules], len(number))
+    problem = CoveringProblem(coverage, np.array(costs[:n_rules]), weight=weight)
+    remaining = Remaining(problem.cost, SamplesHere(problem))
+    picks = np.append(picks_from(remaining, at_most=limit), picks_from(remaining)).tolist()
+    assert picks == plain_picks(problem)
+    gain = coverage.per_rule(np.ones(len(number)) if weight is None else weight)
+    price = (problem.cost / gain)[number] * (1.0 if weight is None else weight)
+    np.testing.assert_allclose(prices_charged(problem, remaining), price, rtol=1e-12)
+    cover = Greedy()(problem)
+    assert cover.rules.tolist() == picks and cover.status == Status.OPTIMAL
+    verify(problem, cover)
+
+
+@functools.cache
+def many_rules(n_trees: int = 12, n_samples: int = 200_000, n_leaves: int = 10_000) -> CoveringProblem:
+    """Trees of thousands of leaves, of which each sample is in one by chance: thousands of rules are needed."""
+    random = np.random.default_rng(0)
+    ids = [1 + np.minimum(random.geometric(5 / n_leaves, n_samples), n_leaves) for _ in range(n_trees)]
+    ids = [np.unique(each, return_inverse=True)[1] + 1 for each in ids]
+    coverage = Coverage.of_ids([each.astype(np.uint16) for each in ids], [each.max() for each in ids], n_samples)
+    return CoveringProblem(coverage, 1 + random.random(coverage.n_rules))
+
+
+@functools.cache
+def in_all_time() -> Cover:
+    return Greedy()(many_rules())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "solver", [Greedy(time_limit=0.3), Greedy("strong", "lp", time_limit=0.3), Search(time_limit=0.3), Exact(0.3)]
+)
+def test_a_choice_among_very_many_rules_ends_in_time(solver):
+    problem = many_rules()
+    begin = time.process_time()
+    cover = solver(problem)
+    assert time.process_time() - begin < 3
+    assert cover.status == Status.TIME_LIMIT and not len(problem.shortfall(cover.rules))
+    verify(problem, cover)
+    free = in_all_time()
+    assert cover.objective < 1.5 * free.objective and free.status != Status.TIME_LIMIT
 
 
 @pytest.mark.parametrize("slack", [-0.1, float("nan"), float("inf")])
@@ -154,10 +241,17 @@ def test_weights_that_count_no_sample_are_refused(weight: list[float]):
 
 
 @pytest.mark.parametrize(
-    "settings", [{"redundancy": "none"}, {"bound": "best"}, {"bound": "lp", "time_limit": 0}, {"time_limit": -1.0}]
+    "settings",
+    [
+        {"redundancy": "none"},
+        {"bound": "best"},
+        {"bound": "lp", "time_limit": 0},
+        {"time_limit": -1.0},
+        {"bound_time_limit": 0},
+    ],
 )
 def test_bad_settings_raise(settings):
-    with pytest.raises(ValueError, match=r"choose one of|give a positive number"):
+    with pytest.raises(ValueError, match=rf"^{list(settings)[-1]} is .*; (choose one of|give a positive number)"):
         Greedy(**settings)
 
 

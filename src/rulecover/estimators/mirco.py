@@ -47,7 +47,7 @@ from rulecover.partitions.mirco import (
     leaf_pool_of_parts,
     minimum_rule_cover_of_parts,
 )
-from rulecover.partitions.parts import Parts, read_in_time, trees_to_choose_from
+from rulecover.partitions.parts import Parts, read_in_time
 from rulecover.pool import RulePool, leaf_pool, pool_in_time
 from rulecover.rules.ruleset import RuleSet
 from rulecover.setcover import Certificate, CoveringProblem, Exact, Greedy, Search, Status
@@ -70,7 +70,7 @@ _BOUND = 1.0
 
 #: The solvers that have a name, made from the estimator's time limit and seed.
 SOLVERS: dict[str, Callable[[float | None, int], AnySolver]] = {
-    "greedy": lambda time_limit, seed: Greedy(bound="lp", time_limit=min(time_limit or _BOUND, _BOUND)),
+    "greedy": lambda time_limit, seed: Greedy(bound="lp", bound_time_limit=_BOUND),
     "search": lambda time_limit, seed: Search(time_limit=time_limit, random_state=seed),
     "exact": lambda time_limit, seed: Exact(time_limit=time_limit or Exact.time_limit, random_state=seed),
 }
@@ -210,7 +210,7 @@ class MinimumRuleCover(VotingModel):
         """Algorithm 1 on rows in many places, with a model that is prepared on some of them."""
         whole = self._trees(prepared)
         names = check_model_fits(whole, prepared.samples.X, self._names())
-        trees = read_in_time(parts, whole, deadline, most=trees_to_choose_from(whole, deadline))
+        trees = read_in_time(parts, whole, deadline)
         unread = cut_in_words(len(trees.trees), len(whole.trees), "trees were read")
         pool = self._weighted(leaf_pool_of_parts(parts, trees, head, self._price(), names), trees)
         self.n_candidate_rules_ = len(pool)
@@ -521,11 +521,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
     time_limit
         Seconds for the whole fit; the best cover so far is kept, with the status "time limit" in `certificate_`.
         "exact" takes 60 by default. If half of the time is too short to train the estimator on all rows, it is trained
-        on a sample of them; every row is covered all the same. The greedy choice takes milliseconds, and its bound a
-        second at most. Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and
+        on a sample of them; every row is covered all the same. The bound of a greedy choice takes a second at most.
+        Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and
         rules keep their clauses where there is no time to drop them. Votes that would take longer than another second
-        are fitted to a sample of the rows. A `CutShortWarning` says what was cut; one tree is always read, and the
-        greedy choice is not cut, nor is a pass over rows that are not in memory. With ``prune="held-out"`` no fold is
+        are fitted to a sample of the rows. A `CutShortWarning` says what was cut; one tree is always read, and
+        a pass over rows that are not in memory is not cut. With ``prune="held-out"`` no fold is
         begun that would end after half of the time.
     checkpoint
         With ``solver="exact"``, or an `Exact` of your own: a file, such as "cover.npz", in which bounds, covers and

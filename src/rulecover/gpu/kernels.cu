@@ -120,6 +120,56 @@ extern "C" __global__ void settle(const Leaf* of_tree, long long n, unsigned int
     }
 }
 
+// The least rank above `last` that a candidate at a leaf of a row has; NO_RANK if there is none.
+#define NO_RANK 0x7fffffff
+__device__ int next_rank(const Leaf* ids, long long n, long long i, const int* trees, int n_trees,
+                         const int* first_leaf, const int* rank, int last) {
+    int least = NO_RANK;
+    for (int k = 0; k < n_trees; ++k) {
+        int mine = rank[first_leaf[trees[k]] + ids[trees[k] * n + i]];
+        if (mine > last && mine < least) least = mine;
+    }
+    return least;
+}
+
+// What candidates gain if they are picked in turn: each row counts for as many as it needs, those of lowest rank.
+extern "C" __global__ void gains_in_turn(const Leaf* ids, long long n, const int* trees, int n_trees,
+                                         const int* first_leaf, const int* rank, const unsigned char* need,
+                                         const double* gain, unsigned int* count, double* weight) {
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (long long)gridDim.x * blockDim.x) {
+        int last = -1;
+        for (int needed = need[i]; needed; --needed) {
+            last = next_rank(ids, n, i, trees, n_trees, first_leaf, rank, last);
+            if (last == NO_RANK) break;
+            atomicAdd(&count[last], 1u);
+            if (gain) atomicAdd(&weight[last], gain[i]);
+        }
+    }
+}
+
+// The same, picked: rows need one leaf less of each. Lists those that need none any more.
+extern "C" __global__ void settle_in_turn(const Leaf* ids, long long n, const int* trees, int n_trees,
+                                          const int* first_leaf, const int* rank, unsigned char* need,
+                                          unsigned int* settled, unsigned int* n_settled) {
+    long long whole = (n + 31) / 32 * 32, step = (long long)gridDim.x * blockDim.x;
+    int lane = threadIdx.x & 31;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < whole; i += step) {
+        int last = -1, needed = i < n ? need[i] : 0, before = needed;
+        while (needed) {
+            last = next_rank(ids, n, i, trees, n_trees, first_leaf, rank, last);
+            if (last == NO_RANK) break;
+            --needed;
+        }
+        if (needed < before) need[i] = needed;
+        bool done = before && !needed;
+        unsigned int found = __ballot_sync(~0u, done), place = 0;
+        if (!found) continue;
+        if (lane == 0) place = atomicAdd(n_settled, __popc(found));
+        place = __shfl_sync(~0u, place, 0) + __popc(found & ((1u << lane) - 1));
+        if (done) settled[place] = (unsigned int)i;
+    }
+}
+
 // Per leaf of every tree the number and the weight of these rows.
 extern "C" __global__ void losses(const Leaf* ids, long long n, const unsigned int* rows, unsigned int m,
                                   const double* weight, const int* first_leaf, int held, Sum* lost) {

@@ -14,6 +14,7 @@ from rulecover.gpu.launch import THREADS, blocks_for, kernel
 from rulecover.gpu.patterns import covering_words, patterns_of
 from rulecover.gpu.seen import fingerprint, values_near_bounds
 from rulecover.gpu.trees import PackedTrees, class_sums, leaves_of_rows, sums_per_block
+from rulecover.partitions.part import NO_RANK
 from rulecover.partitions.patterns import PatternSums
 from rulecover.rules.clauses import Clauses
 from rulecover.rules.ruleset import RuleSet
@@ -109,23 +110,38 @@ class DevicePart:
 
     def gains_in_turn(self, candidates: Ints) -> Gains:
         """What each of these candidates would gain if those before it were picked; nothing is picked."""
-        need, count, gain = self._need.copy(), [], []
-        for tree, number in map(self._home, candidates.tolist()):
-            covered = (self._ids[tree] == number) & (need > 0)
-            need -= covered
-            count.append(int(covered.sum()))
-            gain.append(0.0 if self._gain is None else float(self._gain[covered].sum()))
-        return Gains(0, 0.0, np.array(count, dtype=np.intp), None if self._gain is None else np.array(gain))
+        import cupy as cp
+
+        count, gain = cp.zeros(len(candidates), dtype=np.uint32), cp.zeros(len(candidates))
+        summed = self._need, np.intp(0) if self._gain is None else self._gain, count, gain
+        arguments = *self._ranked(candidates), *summed
+        kernel("gains_in_turn", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), arguments)
+        return Gains(0, 0.0, count.get().astype(np.intp), None if self._gain is None else gain.get())
 
     def cover(self, candidates: Ints) -> Gains:
         """Picks candidates: rows need one rule less of each. Returns those that need none any more, the settled."""
         import cupy as cp
 
         n_settled = cp.zeros(1, dtype=np.uint32)
-        for tree, number in map(self._home, candidates.tolist()):  # each adds to those that are settled
-            arguments = self._ids[tree], np.int64(self._n_rows), np.uint32(number), self._need, self._settled, n_settled
-            kernel("settle", Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), arguments)
+        if len(candidates) == 1:
+            tree, number = self._home(int(candidates[0]))
+            name, taken = "settle", (self._ids[tree], np.int64(self._n_rows), np.uint32(number))
+        else:
+            name, taken = "settle_in_turn", self._ranked(candidates)
+        arguments = *taken, self._need, self._settled, n_settled
+        kernel(name, Leaf=self._ids.dtype)((blocks_for(self._n_rows),), (THREADS,), arguments)
         return self._gains_of(self._settled[: int(n_settled[0])])
+
+    def _ranked(self, candidates: Ints) -> tuple[Any, ...]:
+        """The leaves of rows, and the rank that a candidate at a leaf has among these, as kernels take them."""
+        import cupy as cp
+
+        leaves = self._candidates[candidates]
+        rank = np.full(int(self._packed.first_leaf[-1]), NO_RANK, dtype=np.int32)
+        rank[leaves] = np.arange(len(leaves))
+        trees = np.unique(np.searchsorted(self._packed.first_leaf, leaves, side="right") - 1).astype(np.int32)
+        among = cp.asarray(trees), np.int32(len(trees)), self._first_leaf, cp.asarray(rank)
+        return self._ids, np.int64(self._n_rows), *among
 
     def needs(self, candidate: int, others: Ints) -> bool:
         """Whether a row of this candidate would be covered less often than it demands by the others alone."""

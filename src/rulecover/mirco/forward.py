@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,10 @@ from rulecover.setcover.solver import check_time_limit
 from rulecover.targets.numbers.samples import NumberSamples
 from rulecover.targets.samples import Samples
 from rulecover.typing import Bools, Floats, Ints
+
+#: The shares of a time limit after which the greedy choice for the bound is done, and the list; and the least seconds
+#: for the list.
+_SHARES, _LEAST = (0.25, 0.5), 0.01
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Forward:
         The solver that chooses the list.
     time_limit
         Seconds after which only the rules are taken that the samples still need, with the status "time limit"; none by
-        default. The list takes as long as its solver does.
+        default. The list takes up to half of them, if its solver can be told so.
     """
 
     shortlist: int = 20
@@ -77,10 +82,10 @@ class Forward:
 
         def solve(problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
             start = time.perf_counter()
-            _, remaining = greedy_picks(problem)
+            deadline, priced, listed_by = (self._end_of(share, begin=start) for share in (1.0, *_SHARES))
+            _, remaining = greedy_picks(problem, deadline=priced)
             bound = fitted_bound(problem, remaining)
-            listed = self.shortlisted(problem)
-            deadline = deadline_of(self.time_limit, begin=start)
+            listed = self.shortlisted(problem, deadline=listed_by)
             rules, in_time = self.choose(problem, listed, z, weight, max_rules=max_rules, deadline=deadline)
             status = Status.FEASIBLE if in_time else Status.TIME_LIMIT
             return certified_by(bound, problem, rules, begin=start, status=status, max_rules=max_rules)
@@ -119,12 +124,19 @@ class Forward:
             fit.enter(needed.cover(best), sign=0)
         return listed[chosen], True
 
-    def shortlisted(self, problem: CoveringProblem) -> Ints:
+    def _end_of(self, share: float, *, begin: float) -> float | None:
+        """When a share of the time is over."""
+        return None if self.time_limit is None else deadline_of(share * self.time_limit, begin=begin)
+
+    def shortlisted(self, problem: CoveringProblem, *, deadline: float | None = None) -> Ints:
         """The rules of a cheap cover with a high demand; of rules that cover the same samples, only the cheapest."""
         distinct = _distinct(problem) if problem.demand.max() == 1 else np.arange(problem.n_rules)
         kept = problem.restricted_to(distinct)
         often = CoveringProblem(kept.coverage, kept.cost, np.maximum(kept.demand, self.shortlist), kept.weight)
-        return np.sort(distinct[self.solver(often).rules])
+        solver: Any = self.solver
+        if deadline is not None and hasattr(solver, "within_seconds"):
+            solver = solver.within_seconds(max(_LEAST, deadline - time.perf_counter()))
+        return np.sort(distinct[solver(often).rules])
 
 
 class _Listed:

@@ -38,8 +38,7 @@ class TimedSolver:
         """The solver for these samples; it ends with its own time limit, and no later than the deadline."""
         if not hasattr(solver, "within_seconds"):
             return cls(solver, samples, None)
-        own = getattr(solver, "time_limit", None) if getattr(solver, "shares_time", True) else None
-        ends = deadline, deadline_of(own, begin=time.perf_counter())
+        ends = deadline, deadline_of(getattr(solver, "time_limit", None), begin=time.perf_counter())
         return cls(solver, samples, min((each for each in ends if each is not None), default=None))
 
     def first_choice(self, problem: CoveringProblem) -> Cover:

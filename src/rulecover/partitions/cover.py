@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from rulecover.clock import is_late
 from rulecover.coverage import exact_unit
 from rulecover.partitions.parts import Parts
 from rulecover.setcover.certificate import certificate_of
 from rulecover.setcover.greedy import Gains, Greedy, Remaining, dual_fitting, picks_from
-from rulecover.setcover.problem import Cover, round_up
+from rulecover.setcover.problem import Cover, Status, round_up
 from rulecover.typing import Floats, Ints
 
 
@@ -59,6 +60,7 @@ def greedy_cover(
     total_weight: float | None = None,
     solver: Greedy | None = None,
     max_rules: int | None = None,
+    deadline: float | None = None,
 ) -> Cover:
     """The cover that `Greedy` chooses, with its certificate but for the proof, whatever parts the rows are in.
 
@@ -74,14 +76,17 @@ def greedy_cover(
         Its settings; the bound is by dual fitting.
     max_rules
         A hard limit on the number of rules.
+    deadline
+        When rules must be picked, by `time.perf_counter`: those that are still needed then are picked in haste.
     """
     start = time.perf_counter()
     solver = Greedy() if solver is None else solver
     remaining = Remaining(cost, SamplesInParts(parts, leaves, demand, total_weight))
-    picks = picks_from(remaining, at_most=max_rules, slack=solver.slack)
+    picks = picks_from(remaining, at_most=max_rules, slack=solver.slack, deadline=deadline)
     n_uncovered = remaining.n_open
-    picks = np.append(picks, picks_from(remaining, slack=solver.slack))
-    rules = cleared(parts, cost, picks, solver)
+    picks = np.append(picks, picks_from(remaining, slack=solver.slack, deadline=deadline))
+    status = Status.TIME_LIMIT if is_late(deadline) else Status.FEASIBLE
+    rules = picks if remaining.apart else cleared(parts, cost, picks, solver, deadline)
     if max_rules is not None and len(rules) > max_rules:
         rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
     else:
@@ -91,6 +96,7 @@ def greedy_cover(
     certificate = certificate_of(
         math.fsum(cost[rules]),
         round_up(bound) if whole_costs else bound,
+        status,
         source="dual fitting",
         n_rules=len(rules),
         seconds=time.perf_counter() - start,
@@ -101,10 +107,12 @@ def greedy_cover(
     return Cover(rules, certificate)
 
 
-def cleared(parts: Parts, cost: Floats, picks: Ints, solver: Greedy) -> Ints:
-    """The picked rules without those that the solver removes as redundant."""
+def cleared(parts: Parts, cost: Floats, picks: Ints, solver: Greedy, deadline: float | None = None) -> Ints:
+    """The picked rules without those that the solver removes as redundant, as far as there is time."""
     keep = np.ones(len(picks), dtype=bool)
     for place in np.argsort(cost[picks], kind="stable")[::-1]:
+        if is_late(deadline):
+            break
         keep[place] = False
         if any(parts.map("needs", int(picks[place]), picks[keep])):
             keep[place] = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import add
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from rulecover.clock import is_late
+from rulecover.clock import deadline_of, is_late
 from rulecover.coverage import Coverage
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.mirco.cover import CoverRecipe, RuleCover
@@ -26,7 +27,7 @@ from rulecover.setcover import Cover, CoveringProblem, Greedy
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
-from rulecover.typing import Bools, Floats, Ints
+from rulecover.typing import Floats, Ints
 from rulecover.voting.vote import Vote
 
 #: By how many rules it is judged how long it takes to prune all; and the seconds after which votes are not fitted.
@@ -42,7 +43,7 @@ class Grouped:
     Parameters
     ----------
     covered
-        Which rule covers which group, groups x rules.
+        Which rule covers which group, groups x rules, sparse.
     sums
         The sums over the rows of each group, groups x columns, as `Samples.sums` gives them.
     counts
@@ -51,7 +52,7 @@ class Grouped:
         The class of each group, by number; none where numbers are predicted.
     """
 
-    covered: Bools
+    covered: scipy.sparse.csr_array
     sums: Floats
     counts: Floats
     y: Ints | None
@@ -60,11 +61,11 @@ class Grouped:
     def of(cls, patterns: PatternSums, *, classes: bool) -> Grouped:
         """The groups of patterns; with `classes`, the rows of each class apart."""
         if not classes:
-            return cls(patterns.passed, patterns.sums, patterns.counts[:, 0], None)
+            return cls(patterns.covered, patterns.sums, patterns.counts[:, 0], None)
         pattern, label = np.nonzero(patterns.counts)
         sums = np.zeros((len(label), patterns.sums.shape[1]))
         sums[np.arange(len(label)), label] = patterns.sums[pattern, label]
-        return cls(patterns.passed[pattern], sums, patterns.counts[pattern, label], label)
+        return cls(patterns.covered[pattern], sums, patterns.counts[pattern, label], label)
 
     @property
     def weight(self) -> Floats:
@@ -138,7 +139,8 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
     weight = float(_weight_of(pool.evidence.totals, head)) if head.weight is not None else None
     places = LeafNumbers.places(pool.source)
     demand, cost = recipe.demand, pool.evidence.cost
-    cover = greedy_cover(parts, cost, places, demand, total_weight=weight, solver=solver, max_rules=limit)
+    settings: dict[str, Any] = {"total_weight": weight, "solver": solver, "max_rules": limit}
+    cover = greedy_cover(parts, cost, places, demand, **settings, deadline=_choosing_ends(recipe))
     grouped: Grouped | None = None
     cut = votes_cut = ""
     groups = _can_be_grouped(parts, len(cover.rules), recipe.deadline)
@@ -159,6 +161,14 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
         vote, votes_cut = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
     certificate = cover.certificate.without_proof()
     return CoverOfParts(vote, certificate, _NO_ROWS, fingerprint, cut=cut, votes_cut=votes_cut)
+
+
+def _choosing_ends(recipe: PartsRecipe) -> float | None:
+    """When rules must be picked: half of the time that is left is for what comes after."""
+    now = time.perf_counter()
+    left = None if recipe.deadline is None else max(0.0, recipe.deadline - now) / 2
+    ends = deadline_of(left, begin=now), deadline_of(recipe.solver.time_limit, begin=now)
+    return min((each for each in ends if each is not None), default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +230,8 @@ def _weight_of(totals: Floats, head: Samples) -> float:
 
 
 def _pool_of_groups(rules: RuleSet, grouped: Grouped, head: Samples, price: Price, totals: Floats) -> RulePool:
-    sums = grouped.covered.T.astype(np.float64) @ grouped.sums
-    coverage = Coverage.of_sparse(scipy.sparse.csc_array(grouped.covered))
+    sums = grouped.covered.T @ grouped.sums
+    coverage = Coverage.of_sparse(grouped.covered)
     return RulePool(rules, coverage, priced(head, rules, sums, price, totals), grouped.weight)
 
 

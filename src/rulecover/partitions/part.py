@@ -20,7 +20,7 @@ from rulecover.setcover.greedy import Gains
 from rulecover.show.short_bounds import gaps
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
-from rulecover.typing import Bools, Floats, Ints, UInts
+from rulecover.typing import Array, Bools, Floats, Ints, UInts
 
 #: (row, tree) pairs that are counted at a time.
 _PAIRS = 1 << 20
@@ -28,6 +28,8 @@ _PAIRS = 1 << 20
 _ONE_IN, _FEWEST, _MOST = 16, 1000, 10_000
 #: For how many rows, times rules, it is found out in a second which rules cover them, roughly.
 _COVERED = 1e8
+#: The rank of leaves that are not among the candidates that are picked.
+NO_RANK = np.int32(np.iinfo(np.int32).max)
 #: What `Part.seen` returns.
 Seen = tuple[dict[int, Floats], Fingerprint]
 
@@ -191,25 +193,34 @@ class Part:
 
     def gains_in_turn(self, candidates: Ints) -> Gains:
         """What each of these candidates would gain if those before it were picked; nothing is picked."""
+        count, gain = np.zeros(len(candidates), dtype=np.intp), np.zeros(len(candidates))
         with self._open.ids.opened() as ids:
-            homes = [self._leaves.home(int(leaf)) for leaf in self._candidates[candidates]]
-            covered = self._open.covered_in_turn([(ids[tree], number) for tree, number in homes])
-        gain = None if self._gain is None else self._gain[self._open.rows]
-        count = np.array([len(each) for each in covered], dtype=np.intp)
-        return Gains(0, 0.0, count, None if gain is None else np.array([gain[each].sum() for each in covered]))
+            for places, first in self._open.takers(self._ranked(ids, candidates)):
+                weight = None if self._gain is None else self._gain[self._open.rows[places]]
+                count += np.bincount(first, minlength=len(count))
+                gain += 0.0 if weight is None else np.bincount(first, weight, minlength=len(count))
+        return Gains(0, 0.0, count, None if self._gain is None else gain)
 
     def cover(self, candidates: Ints) -> Gains:
         """Picks candidates: rows need one rule less of each. Returns those that need none any more, the settled."""
-        settled = []
         with self._open.ids.opened() as ids:
-            for leaf in self._candidates[candidates]:
-                tree, number = self._leaves.home(int(leaf))
-                covered = self._open.covered(ids[tree], number)
-                settled.append(covered[self._open.take_one(covered)])
-        places = np.concatenate(settled)
+            if len(candidates) == 1:
+                tree, number = self._leaves.home(int(self._candidates[candidates[0]]))
+                taken = [self._open.covered(ids[tree], number)]
+            else:
+                taken = [places for places, _ in self._open.takers(self._ranked(ids, candidates))]
+        places = self._open.settled_by(taken)
         gains = self._gains_of(self._open.ids, places, self._open.rows[places])
         self._open = self._open.without_settled(self._store)
         return gains
+
+    def _ranked(self, ids: UInts, candidates: Ints) -> list[tuple[Array, Array]]:
+        """For each tree of these candidates the leaves of rows, and the rank of the candidate at each leaf."""
+        leaves = self._candidates[candidates]
+        rank = np.full(len(self._leaves), NO_RANK, dtype=np.int32)
+        rank[leaves] = np.arange(len(leaves))
+        trees = np.unique(np.searchsorted(self._leaves.first, leaves, side="right") - 1)
+        return [(ids[t], rank[self._of_tree(t)]) for t in trees.tolist()]
 
     def needs(self, candidate: int, others: Ints) -> bool:
         """Whether a row of this candidate would be covered less often than it demands by the others alone."""
@@ -341,20 +352,29 @@ class _StillOpen:
         mine = ids if len(self._places) == len(ids) else ids[self._places]
         return self._places[np.flatnonzero(mine == number)]
 
-    def covered_in_turn(self, leaves: list[tuple[UInts, int]]) -> list[Ints]:
-        """For each leaf the places of the rows at it that would still be open after those before it were picked."""
-        need, found = self._need.copy(), []
-        for ids, number in leaves:
-            at_leaf = self.covered(ids, number)
-            found.append(at_leaf[need[at_leaf] > 0])
-            need[found[-1]] -= 1
-        return found
+    def takers(self, ranked: list[tuple[Array, Array]]) -> Iterator[tuple[Array, Array]]:
+        """The open rows that candidates take if they are picked in turn, and the rank of the candidate that takes each.
 
-    def take_one(self, covered: Ints) -> Bools:
-        """These rows need one rule less; returns which of them need none."""
-        self._need[covered] -= 1
-        settled: Bools = self._need[covered] == 0
-        if settled.any():
+        A row comes once in each pair of arrays, and in as many pairs as it needs candidates, if there are so many.
+        """
+        places, last = self._places, np.full(len(self._places), -1, dtype=np.int32)
+        need = self._need[places]
+        while len(places):
+            first = np.full(len(places), NO_RANK, dtype=np.int32)
+            for ids, rank in ranked:
+                mine = rank[ids if len(places) == len(ids) else ids[places]]
+                np.minimum(first, np.where(mine > last, mine, NO_RANK), out=first)
+            taken = first < NO_RANK
+            yield places[taken], first[taken]
+            more = taken & (need > 1)
+            places, last, need = places[more], first[more], need[more] - 1
+
+    def settled_by(self, taken: list[Ints]) -> Ints:
+        """These rows need one rule less each time that they are taken; returns the places of those that need none."""
+        for places in taken:
+            self._need[places] -= 1
+        settled: Ints = taken[0][self._need[taken[0]] == 0] if taken else _numbers(0)
+        if len(settled):
             self._places = self._places[self._need[self._places] > 0]
         return settled
 

@@ -24,8 +24,6 @@ _PASSES = {
 }
 
 
-#: How many trees, times the square of their leaves, a greedy choice is made among in a quarter of a second, roughly.
-_LEAVES = 8e7
 #: How many times rows are loaded at least, once a model is trained: for leaves, clauses, patterns and bounds.
 FEWEST_PASSES = 4
 
@@ -109,37 +107,19 @@ def done_in_time(
     return n if work <= max(0.0, left) else max(0, int(n * left / work))
 
 
-def trees_to_choose_from(ensemble: TreeEnsemble, deadline: float | None) -> int:
-    """Among the leaves of how many trees a greedy choice is made in time, if about as many are chosen as a tree has.
-
-    Parameters
-    ----------
-    ensemble
-        The trees, of which those with thousands of leaves make the choice slow.
-    deadline
-        When everything must be done, by `time.perf_counter`.
-    """
-    if deadline is None:
-        return len(ensemble.trees)
-    leaves = float(np.mean([np.count_nonzero(tree.left < 0) for tree in ensemble.trees]))
-    return int(max(0.0, deadline - time.perf_counter()) * _LEAVES / leaves**2)
-
-
 def read_in_time(
     parts: Parts,
     ensemble: TreeEnsemble,
     deadline: float | None,
     *,
     passes: int = FEWEST_PASSES,
-    most: int | None = None,
 ) -> TreeEnsemble:
     """The first trees, as many as there is time to read and to go on with; at least one. The parts leave out the rest.
 
-    The deadline is that of all that is done with the rows, in this many passes; there is use for `most` trees.
+    The deadline is that of all that is done with the rows, in this many passes.
     """
     n_trees = len(ensemble.trees)
-    n_read = done_in_time(parts, n_trees, deadline, "leaf_sums", passes=passes)
-    n_read = max(1, n_read if most is None else min(n_read, most))
+    n_read = max(1, done_in_time(parts, n_trees, deadline, "leaf_sums", passes=passes))
     if n_read >= n_trees:
         return ensemble
     list(parts.map("keep_trees", n_read))

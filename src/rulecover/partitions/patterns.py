@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from rulecover.targets.samples import Samples
 from rulecover.typing import Bools, Floats, Ints
@@ -15,6 +16,8 @@ Bytes = npt.NDArray[np.uint8]
 
 #: Patterns of up to this many bits are counted in a table; others are sorted.
 _TABLE = 16
+#: This many bits are unpacked at a time.
+_BITS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,13 @@ class PatternSums:
     def passed(self) -> Bools:
         """Patterns x bits."""
         return np.unpackbits(self.bits, axis=1, count=self.width).astype(bool)
+
+    @property
+    def covered(self) -> scipy.sparse.csr_array:
+        """The same as `passed`, of which a few bits are mostly set, without all of it in memory."""
+        step = max(1, _BITS // max(1, self.width))
+        few = (replace(self, bits=self.bits[k : k + step]) for k in range(0, max(1, len(self)), step))
+        return scipy.sparse.vstack([scipy.sparse.csr_array(each.passed) for each in few], format="csr")
 
     @classmethod
     def merged(cls, several: Iterable[PatternSums]) -> PatternSums:

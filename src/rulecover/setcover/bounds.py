@@ -11,7 +11,7 @@ import scipy.sparse
 
 from rulecover.clock import deadline_of
 from rulecover.exceptions import MemoryLimitError
-from rulecover.setcover.greedy import Remaining, SamplesHere, dual_fitting, greedy_picks
+from rulecover.setcover.greedy import Remaining, SamplesHere, dual_fitting, greedy_picks, prices_charged
 from rulecover.setcover.local import core_columns
 from rulecover.setcover.problem import TOLERANCE, Branch, CoveringProblem
 from rulecover.setcover.reduce import Reduced, reduced
@@ -80,7 +80,7 @@ class Bound:
 def fitted_bound(problem: CoveringProblem, remaining: Remaining[SamplesHere]) -> Bound:
     """The bound by dual fitting: no LP, but the prices of the greedy choice."""
     scale, value = dual_fitting(remaining)
-    branch = Branch(remaining.samples.prices(remaining.prices) * scale)
+    branch = Branch(prices_charged(problem, remaining) * scale)
     least = int(problem.demand.max(initial=0))
     return Bound(value, "dual fitting", (branch,), None, least, branch.duals)
 
@@ -124,9 +124,8 @@ def lp_bound(
     """
     check_time_limit(time_limit)
     memory, deadline = memory_of(memory_limit), deadline_of(time_limit, begin=time.perf_counter())
-    return better_bound(
-        problem, fitted_bound(problem, greedy_picks(problem)[1]), deadline=deadline, memory=memory, count=count
-    )
+    fitted = fitted_bound(problem, greedy_picks(problem, deadline=deadline)[1])
+    return better_bound(problem, fitted, deadline=deadline, memory=memory, count=count)
 
 
 def better_bound(

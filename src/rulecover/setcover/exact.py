@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rulecover.checkpoint import fingerprint
-from rulecover.clock import is_late
+from rulecover.clock import deadline_of, is_late
 from rulecover.exceptions import MemoryLimitError
 from rulecover.setcover.bounds import NO_TABLE, Bound, bound_of, fitted_bound, has_room
 from rulecover.setcover.certificate import BRANCH_AND_BOUND, certified
@@ -137,7 +137,7 @@ class Exact:
         memory = memory_of(self.memory_limit)
         settings = {"effort": self.effort, "random_state": self.random_state, "memory_limit": memory}
         kept = KeptStages(self.checkpoint, problem, settings)
-        rules, remaining = best_of_greedy(problem)
+        rules, remaining = best_of_greedy(problem, begin, self.time_limit)
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
@@ -160,7 +160,7 @@ class Exact:
             kept.done()
         finally:
             kept.flush()
-        rules = in_greedy_order(problem, rules)
+        rules = in_greedy_order(problem, rules, deadline=deadline_of(self.time_limit, begin=begin))
         by_search = proved is not None and proved > bound.value
         return certified(
             problem,

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from rulecover.clock import deadline_of
+from rulecover.clock import deadline_of, is_late
 from rulecover.setcover.certificate import certified_by
-from rulecover.setcover.problem import Cover, CoveringProblem
+from rulecover.setcover.problem import Cover, CoveringProblem, Status
 from rulecover.setcover.solver import check_time_limit, memory_of
 from rulecover.typing import Floats, Ints
 
 if TYPE_CHECKING:
     from rulecover.setcover.bounds import Bound
 
-#: The most rules that are tried in one round.
+#: The most rules that are tried in one round; and once time is up, the same and the slack with which they are picked.
 _MOST_AT_ONCE = 64
+_MOST_IF_LATE, _SLACK_IF_LATE = 1024, 1.0
+#: The share of a time limit that the choice may take; the rest is for what comes after it.
+_TO_CHOOSE = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +77,15 @@ class Remaining(Generic[Samples]):
         How many samples are left to cover.
     count, gain
         The number and the weight of the open samples that each rule covers.
-    prices
-        What each round charged a sample that it settled, per unit of its weight: its share of the cost of the rules.
+    price
+        What the round that picked a rule charged a sample that it settled, per unit of its weight: its share of the
+        cost of the rules. 0 for rules that have not been picked.
     collected
         The prices of all settled samples that a rule covers, added up.
     priced
         The prices of all settled samples, each as often as it demands a rule, added up.
+    apart
+        Whether no two rules cover the same sample, as the leaves of one tree: no pick then changes what others gain.
     """
 
     def __init__(self, cost: Floats, samples: Samples) -> None:
@@ -88,22 +94,28 @@ class Remaining(Generic[Samples]):
         self.n_open, self.count = gains.samples, gains.count
         # Without weights the gain is the count itself: one array under two names.
         self.gain: Floats | Ints = gains.count if gains.weight is None else gains.weight
-        self.prices: list[float] = []
+        self.price: Floats = np.zeros(len(cost))
         self.collected: Floats = np.zeros(len(cost))
         self.priced = 0.0
+        self.apart = int(gains.count.sum()) == gains.samples
+        self._ratio = np.full(len(cost), np.inf)
+        np.divide(cost, self.gain, out=self._ratio, where=self.count > 0)
 
-    def best_buys(self, slack: float = 0.0) -> Ints:
+    def best_buys(self, slack: float, most: int) -> Ints:
         """The rule of least cost per sample gained, the lowest index on ties.
 
-        With slack also others that, after those before them, cost at most 1 + slack times as much per sample gained.
+        With slack also others, tried up to this many, that, after those before them, cost at most 1 + slack times as
+        much per sample gained. Of rules that are apart all that gain anything, best buy first.
         """
-        ratio = np.full(len(self.cost), np.inf)
-        np.divide(self.cost, self.gain, out=ratio, where=self.count > 0)
+        if self.apart:
+            gaining = np.flatnonzero(self.count)
+            return np.asarray(gaining[np.argsort(self._ratio[gaining], kind="stable")])
+        best = int(np.argmin(self._ratio))
         if not slack:
-            return np.array([np.argmin(ratio)])
-        highest = (1.0 + slack) * ratio.min()
-        near = np.flatnonzero(ratio <= highest)
-        near = near[np.argsort(ratio[near], kind="stable")][:_MOST_AT_ONCE]
+            return np.array([best])
+        highest = (1.0 + slack) * self._ratio[best]
+        near = np.flatnonzero(self._ratio <= highest)
+        near = near[np.argsort(self._ratio[near], kind="stable")][:most]
         gains = self.samples.gains_in_turn(near)
         gain = gains.count if gains.weight is None else gains.weight
         near_enough = (gains.count > 0) & (self.cost[near] <= highest * gain)
@@ -112,17 +124,38 @@ class Remaining(Generic[Samples]):
 
     def cover(self, rules: Ints) -> None:
         """Picks rules: their samples need one rule less of each, and those that need none are settled at a price."""
+        if self.apart:
+            self._cover_apart(rules)
+            return
         price = float(self.cost[rules].sum() / self.gain[rules].sum())
         settled = self.samples.cover(rules)
+        changed = np.flatnonzero(settled.count != 0)
+        count = settled.count[changed]
+        gain: Floats | Ints = count if settled.weight is None else settled.weight[changed]
         self.n_open -= settled.samples
-        self.count -= settled.count
+        self.count[changed] -= count
         if settled.weight is not None:
-            self.gain -= settled.weight
-        self.collected += price * (settled.count if settled.weight is None else settled.weight)
+            self.gain[changed] -= gain
+        self.collected[changed] += price * gain
         self.priced += price * settled.demanded
-        self.prices.append(price)
+        self.price[rules] = price
+        self._close(rules)
+        self._ratio[changed] = np.inf
+        left = changed[self.count[changed] > 0]
+        self._ratio[left] = self.cost[left] / self.gain[left]
+
+    def _cover_apart(self, rules: Ints) -> None:
+        """The same for rules of which no two cover the same sample, each in a round of its own."""
+        self.price[rules] = self._ratio[rules]
+        self.collected[rules] = self.price[rules] * self.gain[rules]
+        self.priced += float(self.collected[rules].sum())
+        self.n_open -= int(self.count[rules].sum())
+        self._close(rules)
+
+    def _close(self, rules: Ints) -> None:
         self.count[rules] = 0
         self.gain[rules] = 0
+        self._ratio[rules] = np.inf
 
 
 class SamplesHere:
@@ -137,7 +170,6 @@ class SamplesHere:
         self.problem = problem
         self._need: Ints = problem.demand.copy()
         self._settled_by = np.full(problem.n_samples, -1, dtype=np.int32)
-        self._n_rounds = 0
         self._sorted: dict[int, tuple[Ints, Ints]] = {}
 
     def gains(self) -> Gains:
@@ -156,14 +188,13 @@ class SamplesHere:
         settled = covered[self._need[covered] == 0]
         if len(rules) > 1:
             settled = np.unique(settled)
-        self._settled_by[settled] = self._n_rounds
-        self._n_rounds += 1
+        self._settled_by[settled] = rules[0]  # or any other of the round
         return self._gains_of(settled)
 
-    def prices(self, prices: list[float]) -> Floats:
-        """What each sample was charged by the round that settled it, 0 where none has."""
-        price = np.array([*prices, 0.0])[self._settled_by]
-        return price if self.problem.weight is None else price * self.problem.weight
+    def prices(self, price: Floats) -> Floats:
+        """The price of the round that settled each sample, given that of each rule; 0 where none has."""
+        of_round: Floats = np.append(price, 0.0)[self._settled_by]
+        return of_round
 
     def _covered_in_turn(self, rules: Ints, need: Ints) -> Iterator[Ints]:
         """The samples of each rule that still need one, which then need one less: `need` is changed in place."""
@@ -196,17 +227,25 @@ class SamplesHere:
         return float(demand.sum() if weight is None else demand @ weight[samples])
 
 
-def greedy_picks(problem: CoveringProblem) -> tuple[Ints, Remaining[SamplesHere]]:
+def greedy_picks(problem: CoveringProblem, *, deadline: float | None = None) -> tuple[Ints, Remaining[SamplesHere]]:
     """The rules in the order in which Algorithm S.1 picks them, and the state it ends in."""
     remaining = Remaining(problem.cost, SamplesHere(problem))
-    return picks_from(remaining), remaining
+    return picks_from(remaining, deadline=deadline), remaining
 
 
-def picks_from(remaining: Remaining[Any], *, at_most: int | None = None, slack: float = 0.0) -> Ints:
-    """Algorithm S.1, on samples wherever they are: line 1, ℛ = ℐ, is the state that is given, changed in place."""
+def picks_from(
+    remaining: Remaining[Any], *, at_most: int | None = None, slack: float = 0.0, deadline: float | None = None
+) -> Ints:
+    """Algorithm S.1, on samples wherever they are: line 1, ℛ = ℐ, is the state that is given, changed in place.
+
+    From the deadline on, by `time.perf_counter`, hundreds of rules are picked in each round.
+    """
     picks: list[int] = []
+    slack_and_most = slack, _MOST_AT_ONCE
     while remaining.n_open and (at_most is None or len(picks) < at_most):  # line 2: until ℛ is empty
-        rules = remaining.best_buys(slack)  # line 3: j*, with slack more than one
+        if is_late(deadline):
+            slack_and_most = max(slack, _SLACK_IF_LATE), _MOST_IF_LATE
+        rules = remaining.best_buys(*slack_and_most)  # line 3: j*, with slack more than one
         if at_most is not None:
             rules = rules[: at_most - len(picks)]
         remaining.cover(rules)  # line 4: its samples leave ℛ
@@ -214,22 +253,36 @@ def picks_from(remaining: Remaining[Any], *, at_most: int | None = None, slack: 
     return np.array(picks, dtype=np.intp)
 
 
-def cheapest_prefix(problem: CoveringProblem, chosen: Ints) -> Ints:
-    """The paper's removal: sorted by cost, the most expensive are dropped while the rest meets every demand."""
-    return _without_needless(problem, chosen, stop_at_first=True)
+def prices_charged(problem: CoveringProblem, remaining: Remaining[SamplesHere]) -> Floats:
+    """What each sample was charged by the round that settled it, 0 where none has."""
+    if remaining.apart:
+        price = problem.coverage.per_sample(remaining.price)
+    else:
+        price = remaining.samples.prices(remaining.price)
+    return price if problem.weight is None else price * problem.weight
 
 
-def without_redundant(problem: CoveringProblem, chosen: Ints) -> Ints:
+def cheapest_prefix(problem: CoveringProblem, chosen: Ints, *, deadline: float | None = None) -> Ints:
+    """The paper's removal: sorted by cost, the most expensive are dropped while the rest meets every demand.
+
+    None is dropped after the deadline, by `time.perf_counter`.
+    """
+    return _without_needless(problem, chosen, stop_at_first=True, deadline=deadline)
+
+
+def without_redundant(problem: CoveringProblem, chosen: Ints, *, deadline: float | None = None) -> Ints:
     """A stronger removal: each rule, the most expensive first, is dropped if the rest meets every demand."""
-    return _without_needless(problem, chosen, stop_at_first=False)
+    return _without_needless(problem, chosen, stop_at_first=False, deadline=deadline)
 
 
-def _without_needless(problem: CoveringProblem, chosen: Ints, *, stop_at_first: bool) -> Ints:
+def _without_needless(problem: CoveringProblem, chosen: Ints, *, stop_at_first: bool, deadline: float | None) -> Ints:
     times = problem.times_covered(chosen)
     keep = np.ones(len(chosen), dtype=bool)
+    # Rules that are needed now are needed when others have been dropped.
+    needed = problem.coverage.per_rule((times <= problem.demand).astype(np.float64))[chosen] > 0
     for place in np.argsort(problem.cost[chosen], kind="stable")[::-1]:
-        samples = problem.coverage.samples_of(chosen[place])
-        if (times[samples] > problem.demand[samples]).all():
+        samples = None if needed[place] or is_late(deadline) else problem.coverage.samples_of(chosen[place])
+        if samples is not None and (times[samples] > problem.demand[samples]).all():
             keep[place] = False
             times[samples] -= 1
         elif stop_at_first:
@@ -237,10 +290,10 @@ def _without_needless(problem: CoveringProblem, chosen: Ints, *, stop_at_first: 
     return chosen[keep]
 
 
-def in_greedy_order(problem: CoveringProblem, chosen: Ints) -> Ints:
+def in_greedy_order(problem: CoveringProblem, chosen: Ints, *, deadline: float | None = None) -> Ints:
     """The same rules, best buy first: as the greedy algorithm would pick them if there were no others."""
     chosen = np.sort(chosen)
-    picks, _ = greedy_picks(problem.restricted_to(chosen))
+    picks, _ = greedy_picks(problem.restricted_to(chosen), deadline=deadline)
     rest = np.setdiff1d(np.arange(len(chosen)), picks)
     ordered: Ints = chosen[np.concatenate([picks, rest])]
     return ordered
@@ -286,8 +339,10 @@ class Greedy:
         guaranteed to be at most 1 + slack times what the greedy algorithm guarantees. It saves rounds, which is for
         rows on many machines.
     time_limit
-        Seconds for everything together, no limit by default. The LP has what the greedy choice leaves; the greedy
-        choice itself, mostly milliseconds, is never cut short: a part of it would not be a cover.
+        Seconds for everything together, no limit by default. Once most of it is over, the rest of the choice is made
+        in rounds with a slack of 1, each of up to a thousand rules. The LP has what the choice leaves.
+    bound_time_limit
+        Seconds for the LP, within those for everything; no limit of its own by default.
     memory_limit
         The memory for the LP, as in `Search`; None for no limit. The greedy choice takes one or two bytes for each
         sample and tree.
@@ -307,9 +362,9 @@ class Greedy:
     slack: float = 0.0
     time_limit: float | None = None
     memory_limit: int | str | None = None
+    bound_time_limit: float | None = None
 
     verifies = True
-    shares_time = False
 
     def __post_init__(self) -> None:
         if self.redundancy not in REDUNDANCY:
@@ -319,15 +374,16 @@ class Greedy:
         if not 0 <= self.slack < np.inf:
             raise ValueError(f"slack is {self.slack!r}; give a number of at least 0.")
         check_time_limit(self.time_limit)
+        check_time_limit(self.bound_time_limit, "bound_time_limit")
         memory_of(self.memory_limit)
 
     def within_seconds(self, seconds: float) -> Greedy:
-        """The same, with no more time for the bound; a part of the choice would not be a cover.
+        """The same with another time limit, if it is not above its own.
 
         Parameters
         ----------
         seconds
-            The new limit, wall-clock time, if it is not above that of this solver.
+            The new limit, wall-clock time.
 
         Returns
         -------
@@ -347,20 +403,25 @@ class Greedy:
         return replace(self, bound="fit")
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
-        start = time.perf_counter()
+        begin = time.perf_counter()
+        deadline = deadline_of(self.time_limit, begin=begin)
+        to_choose = None if self.time_limit is None else deadline_of(_TO_CHOOSE * self.time_limit, begin=begin)
         remaining = Remaining(problem.cost, SamplesHere(problem))
-        picks = picks_from(remaining, at_most=max_rules, slack=self.slack)
-        picks = np.append(picks, picks_from(remaining, slack=self.slack))  # the bound is of all samples
-        rules = REDUNDANCY[self.redundancy](problem, picks)
-        bound = self._bound(problem, remaining, deadline_of(self.time_limit, begin=start))
+        picks = picks_from(remaining, at_most=max_rules, slack=self.slack, deadline=to_choose)
+        rest = picks_from(remaining, slack=self.slack, deadline=to_choose)  # the bound is of all samples
+        status = Status.TIME_LIMIT if is_late(to_choose) else Status.FEASIBLE
+        picks = np.append(picks, rest)
+        rules = REDUNDANCY[self.redundancy](problem, picks, deadline=deadline)
+        bound = self._bound(problem, remaining, deadline)
         if max_rules is not None and len(rules) > max_rules:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
-        return certified_by(bound, problem, rules, begin=start, max_rules=max_rules)
+        return certified_by(bound, problem, rules, begin=begin, status=status, max_rules=max_rules)
 
     def _bound(self, problem: CoveringProblem, remaining: Remaining[SamplesHere], deadline: float | None) -> Bound:
         from rulecover.setcover.bounds import better_bound, fitted_bound  # they build on this module
 
         fitted = fitted_bound(problem, remaining)
-        if self.bound == "fit":
+        if self.bound == "fit" or is_late(deadline):
             return fitted
-        return better_bound(problem, fitted, deadline=deadline, memory=memory_of(self.memory_limit))
+        ends = [each for each in (deadline, deadline_of(self.bound_time_limit, begin=time.perf_counter())) if each]
+        return better_bound(problem, fitted, deadline=min(ends, default=None), memory=memory_of(self.memory_limit))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rulecover.clock import deadline_of
 from rulecover.exceptions import MemoryLimitError
 from rulecover.setcover.bounds import NO_TABLE, Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import certified_by
@@ -44,8 +45,9 @@ REFINABLE = 0.15
 EASY_ENTRIES = 40_000
 #: Beyond this many (sample, rule) pairs the LP is left out; the prices of the greedy choice guide the search.
 MAX_LP_ENTRIES = 2_000_000
-#: The share of a time limit that the LP may take, and that is left for the last checks at least and at most.
-LP_SHARE, LEAST_TO_FINISH, SHARE_TO_FINISH = 0.4, 0.02, 0.2
+#: The share of a time limit that the greedy start may take, and the LP, and that is left for the last checks at least
+#: and at most.
+GREEDY_SHARE, LP_SHARE, LEAST_TO_FINISH, SHARE_TO_FINISH = 0.4, 0.4, 0.02, 0.2
 
 
 class Ended(enum.Enum):
@@ -128,7 +130,7 @@ class Search:
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
-        rules, remaining = best_of_greedy(problem)
+        rules, remaining = best_of_greedy(problem, begin, self.time_limit)
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         ended = Ended.INTERRUPT
@@ -144,13 +146,17 @@ class Search:
         except MemoryLimitError:
             bound, ended = replace(bound, left_out=NO_TABLE), Ended.EFFORT
         status = Status.FEASIBLE if ended == Ended.EFFORT and bound.complete else Status.TIME_LIMIT
-        return finish(problem, rules, bound, status=status, begin=begin, max_rules=max_rules)
+        until = deadline_of(self.time_limit, begin=begin)
+        return finish(problem, rules, bound, status=status, begin=begin, deadline=until, max_rules=max_rules)
 
 
-def best_of_greedy(problem: CoveringProblem) -> tuple[Ints, Remaining[SamplesHere]]:
+def best_of_greedy(
+    problem: CoveringProblem, begin: float, time_limit: float | None
+) -> tuple[Ints, Remaining[SamplesHere]]:
     """The cheaper of the greedy covers by either removal, and the state that the greedy choice ended in."""
-    picks, remaining = greedy_picks(problem)
-    covers = [cheapest_prefix(problem, picks), without_redundant(problem, picks)]
+    deadline = None if time_limit is None else deadline_of(GREEDY_SHARE * time_limit, begin=begin)
+    picks, remaining = greedy_picks(problem, deadline=deadline)
+    covers = [cheapest_prefix(problem, picks), without_redundant(problem, picks, deadline=deadline)]
     return min(covers, key=lambda rules: math.fsum(problem.cost[rules])), remaining
 
 
@@ -300,10 +306,17 @@ def _start(core: Core, columns: Ints) -> list[int]:
 
 
 def finish(
-    problem: CoveringProblem, rules: Ints, bound: Bound, *, status: Status, begin: float, max_rules: int | None
+    problem: CoveringProblem,
+    rules: Ints,
+    bound: Bound,
+    *,
+    status: Status,
+    begin: float,
+    deadline: float | None,
+    max_rules: int | None,
 ) -> Cover:
     """The cover in greedy order, cut to `max_rules`, with its certificate."""
-    rules = in_greedy_order(problem, rules)
+    rules = in_greedy_order(problem, rules, deadline=deadline)
     if max_rules is not None:
         rules = rules[:max_rules]
     return certified_by(bound, problem, rules, begin=begin, status=status, max_rules=max_rules)

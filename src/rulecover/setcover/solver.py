@@ -24,8 +24,6 @@ class CoverSolver(Protocol):
         The same solver with a bound that costs nothing, for a cover of which nothing is claimed.
     ``within_seconds(seconds)``
         The same solver with this time limit. One without it cannot be used by estimators that have a time limit.
-    ``shares_time = False``
-        Its own ``time_limit`` is for each call, rather than for all calls of a fit together.
     ``kept_in(file)``
         The same solver, which keeps its work in a checkpoint.
     """
@@ -59,11 +57,11 @@ def check_seed(random_state: int | None) -> None:
         raise ValueError(f"random_state is {random_state!r}; give a whole number of at least 0, or None.")
 
 
-def check_time_limit(time_limit: Any) -> None:
+def check_time_limit(time_limit: Any, name: str = "time_limit") -> None:
     is_number = isinstance(time_limit, (int, float, np.number)) and not isinstance(time_limit, bool)
     beyond_floats = isinstance(time_limit, int) and time_limit > sys.float_info.max
     if time_limit is not None and (not is_number or not time_limit > 0 or beyond_floats):
-        raise ValueError(f"time_limit is {time_limit!r}; give a positive number of seconds, or None for no limit.")
+        raise ValueError(f"{name} is {time_limit!r}; give a positive number of seconds, or None for no limit.")
 
 
 def memory_of(memory_limit: int | str | None) -> int | None:
