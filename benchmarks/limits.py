@@ -3,13 +3,13 @@
     python benchmarks/limits.py [--rows 50000 200000 1000000] [--classes 100 500 2000] [--limits 1 3 10] [--busy]
 
 Seconds on the wall and of the processor, by one thread. The first methods take a forest that was trained before, on
-5,000 of the rows, or boosted trees; those that "train" train it on the rows, or on as many as there is time for, as
-RCBoost does with its first tree. Those "on a table" read the rows from a Parquet file; those "of texts and dates" have
-a frame without numbers, those "behind" an encoder its texts alone; those "for 500 classes" have twenty rows of each.
-The last ones train models that are slow by themselves, of many trees, columns or settings. A limit is about time on the
-wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the processor instead,
-which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json` file, and the page to a
-`.md` file.
+5,000 of the rows, or boosted trees, or trees of full size; those that "train" train it on the rows, or on as many as
+there is time for, as RCBoost does with its first tree. Those "on a table" read the rows from a Parquet file; those "of
+texts and dates" have a frame without numbers, those "behind" an encoder its texts alone; those "for 500 classes" have
+twenty rows of each. The last ones train models that are slow by themselves, of many trees, columns or settings. A limit
+is about time on the wall; on a machine that is busy with other work, `--busy` has the limits kept by the time of the
+processor instead, which is the same on one that is not. With `--out benchmarks/limits` raw results go to a `.json`
+file, and the page to a `.md` file.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ from rulecover.exceptions import CutShortWarning
 from rulecover.study.pages import write_page
 
 TREES, DEPTH, COLUMNS, TRAINED_ON, BOOSTED = 30, 8, 15, 5000, 1000
+#: The rows that trees of full size are trained on.
+FULL = 50_000
 ONE_HOT = OneHotEncoder(handle_unknown="ignore", max_categories=50)
 #: Rows and columns of tables of texts.
 TEXTS = [(100_000, 50), (1_000_000, 15)]
@@ -73,10 +75,14 @@ def data(rows: int) -> tuple[Any, Any, Any]:
     return X, (z > 0.3).astype(int), z
 
 
+def framed(X: Any) -> pd.DataFrame:
+    return pd.DataFrame(X, columns=[f"x{f}" for f in range(COLUMNS)])
+
+
 def fits_on_table(rows: int, folder: str) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
     """The same for fits that read the rows from a file in a folder: what opens it, in place of X, and no y."""
     X, y, _ = data(rows)
-    frame = pd.DataFrame(X, columns=[f"x{f}" for f in range(COLUMNS)])
+    frame = framed(X)
     some = slice(0, TRAINED_ON)
     forest = FrozenEstimator(RandomForestClassifier(TREES, max_depth=DEPTH, random_state=0).fit(frame[some], y[some]))
     frame.assign(y=y).to_parquet(Path(folder) / f"{rows}.parquet", index=False)
@@ -219,8 +225,30 @@ def fits(rows: int) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
     }
 
 
+def fits_of_full_trees(rows: int, folder: str) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
+    """The same for trees of thousands of leaves; the table is there already."""
+    X, y, _ = data(rows)
+    forest = FrozenEstimator(RandomForestClassifier(TREES, random_state=0, n_jobs=-1).fit(framed(X[:FULL]), y[:FULL]))
+    opened = partial(open_table, Path(folder) / f"{rows}.parquet", target="y")
+    frame = framed(X)
+    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+        "cover, greedy": (MIRCOClassifier, {}),
+        "cover, greedy, not pruned": (MIRCOClassifier, {"prune": False}),
+        "cover, search": (MIRCOClassifier, {"solver": "search"}),
+        "path": (RulePathClassifier, {"train_in_folds": False}),
+        "cover on a table": (MIRCOClassifier, {}),
+    }
+    return {
+        f"{name}, trees of full size": (
+            lambda limit, kind=kind, settings=settings: kind(forest, time_limit=limit, random_state=0, **settings),
+            *((opened, None) if "table" in name else (frame, y)),
+        )
+        for name, (kind, settings) in kinds.items()
+    }
+
+
 def fits_here_and_on_table(rows: int, folder: str) -> dict[str, tuple[Callable[[float], Any], Any, Any]]:
-    return fits(rows) | fits_on_table(rows, folder)
+    return fits(rows) | fits_on_table(rows, folder) | fits_of_full_trees(rows, folder)
 
 
 def measured(model: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -252,7 +280,7 @@ def page(results: list[dict[str, Any]], command: str, *, busy: bool) -> str:
         "",
         f"{COLUMNS} columns of numbers where the method does not say otherwise, a forest of {TREES} trees of depth "
         f"{DEPTH}, trained before on {TRAINED_ON:,} of the rows where the method does not say that it trains one, one "
-        "thread, "
+        f"thread, trees of full size trained on {FULL:,}, "
         f"by `{command}`, on {platform.machine()}. Raw results: [limits.json](limits.json).",
         "",
         f"The latest ended {late:.1f} s of the processor after its limit."

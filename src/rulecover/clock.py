@@ -25,6 +25,15 @@ def deadline_of(time_limit: float | None, *, begin: float) -> float | None:
     return None if time_limit is None else begin + float(time_limit)
 
 
+def earliest(*deadlines: float | None) -> float | None:
+    """The first of several deadlines, if there is one.
+
+    >>> earliest(None, 7.0, 5.0), earliest(None)
+    (5.0, None)
+    """
+    return min((each for each in deadlines if each is not None), default=None)
+
+
 def late(deadline: float | None, seconds: float) -> float | None:
     """A deadline for what may take this many seconds longer.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +36,7 @@ from rulecover import (
 from rulecover.coverage import Coverage
 from rulecover.export import from_json, to_json
 from rulecover.mirco.forward import Forward
-from rulecover.setcover import CoveringProblem, Greedy, Status, verify
+from rulecover.setcover import Cover, CoveringProblem, Greedy, Status, verify
 from rulecover.setcover.master import Master
 from rulecover.targets.numbers.impurity import SquaredError
 from rulecover.targets.numbers.samples import NumberSamples
@@ -206,6 +208,36 @@ def test_forward_takes_what_explains_most_as_long_as_the_rest_can_be_covered() -
         residual = z - fit.predict(masks[expected].T)
     assert cover.rules[:5].tolist() == expected
     assert cover.certificate.n_uncovered == 0
+
+
+@pytest.mark.slow
+def test_a_forward_choice_among_very_many_rules_ends_in_time_and_says_that_it_was_cut() -> None:
+    random = np.random.default_rng(0)
+    ids = [np.unique(random.geometric(1e-3, 100_000), return_inverse=True)[1] + 1 for _ in range(10)]
+    coverage = Coverage.of_ids([each.astype(np.uint16) for each in ids], [each.max() for each in ids], 100_000)
+    problem = CoveringProblem(coverage, 1 + random.random(coverage.n_rules))
+    z, weight = random.normal(size=100_000), np.ones(100_000)
+    begin = time.process_time()
+    cover = Forward(time_limit=0.5).on(z, weight)(problem)
+    assert time.process_time() - begin < 3
+    assert cover.status == Status.TIME_LIMIT and not len(problem.shortfall(cover.rules))
+    verify(problem, cover)
+
+
+def test_a_forward_choice_from_a_list_that_was_cut_says_so_and_keeps_the_limit_of_the_list() -> None:
+    problem = CoveringProblem(Coverage.of_masks(np.eye(15, dtype=int)), np.ones(15))
+    told: list[float | None] = []
+
+    class Cut(Greedy):
+        def __call__(self, *given: Any, **more: Any) -> Cover:
+            told.append(self.time_limit)
+            cover = super().__call__(*given, **more)
+            return replace(cover, certificate=replace(cover.certificate, status=Status.TIME_LIMIT))
+
+    for limit, most in ((None, 0.7), (9.0, 0.7), (0.4, 0.2)):
+        solver = Forward(shortlist=1, solver=Cut(time_limit=0.7), time_limit=limit)
+        solver.on(np.arange(15.0), np.ones(15))(problem)
+        assert told.pop() <= most
 
 
 def test_forward_needs_numbers() -> None:

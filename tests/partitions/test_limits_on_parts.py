@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,13 @@ from rulecover import (
 )
 from rulecover.estimators.in_time import fitted_to_groups
 from rulecover.exceptions import CutShortWarning
+from rulecover.partitions import mirco as in_parts
 from rulecover.partitions import part
 from rulecover.partitions.mirco import Grouped
 from rulecover.partitions.parts import LocalParts, done_in_time
 from rulecover.partitions.path import FitInParts
 from rulecover.partitions.table import TableInBlocks
-from rulecover.setcover import Status
+from rulecover.setcover import Greedy, Status
 
 NAMES = [f"x{f}" for f in range(6)]
 FOREST = RandomForestClassifier(12, max_depth=5, random_state=0)
@@ -113,6 +115,30 @@ def test_a_cover_by_trees_of_thousands_of_leaves_is_chosen_in_time():
     assert time.process_time() - begin < 4
     assert cover.rules_.apply(frame[["a", "b"]].to_numpy()).sum(axis=1).min() >= 1
     assert cover.certificate_.status == Status.TIME_LIMIT and cover.certificate_.n_uncovered == 0
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_both_choices_of_a_pruned_cover_share_the_time_and_the_last_says_if_the_first_was_cut(own, monkeypatch):
+    frame = drawn_frame()[[*NAMES, "y"]]
+    forest = FrozenEstimator(clone(FOREST).fit(frame[NAMES], frame["y"]))
+    told: list[float] = []
+    first, last = in_parts.greedy_cover, in_parts.TimedSolver.__call__
+
+    def cut(*given: Any, deadline: float, **more: Any) -> Any:
+        told.append(deadline - time.perf_counter())
+        cover = first(*given, deadline=deadline, **more)
+        return replace(cover, certificate=replace(cover.certificate, status=Status.TIME_LIMIT))
+
+    def watched(solver: Any, *given: Any, **more: Any) -> Any:
+        told.append(solver.ends - time.perf_counter())
+        return last(solver, *given, **more)
+
+    monkeypatch.setattr(in_parts, "greedy_cover", cut)
+    monkeypatch.setattr(in_parts.TimedSolver, "__call__", watched)
+    limits: dict[str, Any] = {"solver": Greedy(time_limit=60)} if own else {"time_limit": 60}
+    cover = MIRCOClassifier(forest, random_state=0, **limits).fit(table_of(frame))
+    assert len(told) == 2 and told[0] <= 30 and told[1] <= 60
+    assert cover.certificate_.status == Status.TIME_LIMIT
 
 
 def test_a_table_that_is_slow_to_read_leaves_time_for_few_trees():

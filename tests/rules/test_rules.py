@@ -6,6 +6,7 @@ import math
 import pickle
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from rulecover.rules import comparisons
 from rulecover.rules.clauses import CHUNK, Clauses
 from rulecover.rules.rule import Clause
 from rulecover.show.numbers import short_number, shortest_in
+from rulecover.show.short_bounds import decimals_needed
 
 NAMES = ("age", "size", "colour")
 
@@ -193,6 +195,33 @@ def test_a_shown_number_lies_in_its_gap_and_no_shorter_one_does(low: float, widt
     if "e" not in short_number(shown) and 0 < digits < 12:
         shorter = np.floor(high * 10 ** (digits - 1)) / 10 ** (digits - 1)
         assert not (low <= shorter < high) or np.isclose(shorter, low, rtol=1e-12) or np.isclose(shorter, high)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(-1e6, 1e6), st.floats(-17, 3), st.floats(-17, 3), st.integers(-300, 300), st.integers(0, 9)
+        ),
+        min_size=1,
+    )
+)
+def test_no_number_in_a_gap_has_fewer_decimals_than_are_said_to_be_needed(drawn: list[Any]) -> None:
+    gaps = []
+    for near, below, above, exponent, decimals in drawn:
+        scale = 10.0 ** (exponent if exponent % 3 == 0 else exponent % 9)
+        low, high = near - 10**below, near + 10**above
+        if exponent % 2:
+            low, high = round(low, decimals), round(high, decimals)
+        low = -np.inf if exponent % 11 == 0 else min(low, near) * scale
+        high = np.inf if exponent % 13 == 0 else max(high, float(np.nextafter(near, np.inf))) * scale
+        if low <= near * scale < high:
+            gaps.append((low, high, near * scale))
+    low, high = np.array([each[:2] for each in gaps]).reshape(-1, 2).T
+    needed = decimals_needed(low, high).tolist()
+    assert [shortest_in(*gap, first) for gap, first in zip(gaps, needed, strict=True)] == [
+        shortest_in(*gap) for gap in gaps
+    ]
+    assert decimals_needed(np.array([2.41, 0.12345]), np.array([2.49, 0.12346])).tolist() == [2, 5]
 
 
 def test_shown_bounds_change_no_training_row() -> None:

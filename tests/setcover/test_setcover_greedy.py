@@ -18,6 +18,7 @@ import rulecover.setcover.greedy as greedy_module
 from rulecover.coverage import Coverage, addable
 from rulecover.exceptions import UncoveredSamplesError
 from rulecover.setcover import Cover, CoveringProblem, Exact, Greedy, Search, Status, verify
+from rulecover.setcover.bounds import NO_TABLE
 from rulecover.setcover.greedy import (
     Gains,
     Remaining,
@@ -134,6 +135,12 @@ def test_slack_saves_rounds():
     assert len(rounds_of(problem)) == 1000
     assert [len(picked) for picked in rounds_of(problem, slack=0.1)] == [64] * 15 + [40]
     assert rounds_of(problem, deadline=time.perf_counter() - 1) == [list(range(1000))]
+    # Of equal trees one leaf each is picked, however many copies there are.
+    tree = 1 + np.arange(6000) // 2
+    copies = Coverage.of_ids([tree.astype(np.uint16)] * 40, [3000] * 40, 6000)
+    several = CoveringProblem(copies, np.tile(1 + np.random.default_rng(0).random(3000), 40))
+    rounds = rounds_of(several, deadline=time.perf_counter() - 1)
+    assert sum(map(len, rounds)) == 3000 and len(rounds) < 150
     assert len(rounds_of(problem, deadline=time.perf_counter() + 1000)) == 1000
 
 
@@ -170,6 +177,23 @@ def many_rules(n_trees: int = 12, n_samples: int = 200_000, n_leaves: int = 10_0
     ids = [np.unique(each, return_inverse=True)[1] + 1 for each in ids]
     coverage = Coverage.of_ids([each.astype(np.uint16) for each in ids], [each.max() for each in ids], n_samples)
     return CoveringProblem(coverage, 1 + random.random(coverage.n_rules))
+
+
+def test_a_choice_in_haste_is_said_to_be_cut_whatever_comes_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = many_rules(2, 5000, 1000)
+    free = Search(memory_limit=1)(problem)
+    assert free.status == Status.FEASIBLE and free.certificate.left_out == NO_TABLE
+    limited = Search(memory_limit=1, time_limit=1e-6), Exact(memory_limit=1, time_limit=1e-6)
+    assert [solver(problem).status for solver in limited] == [Status.TIME_LIMIT] * 2
+    removed, clock, late_by = greedy_module._without_needless, time.perf_counter, [0.0]
+    monkeypatch.setattr(time, "perf_counter", lambda: clock() + late_by[0])
+
+    def slowly(*given: Any, **more: Any) -> Any:
+        late_by[0] += 61.0
+        return removed(*given, **more)
+
+    monkeypatch.setattr(greedy_module, "_without_needless", slowly)
+    assert Greedy("strong", time_limit=60)(problem).status == Status.TIME_LIMIT
 
 
 @functools.cache

@@ -522,11 +522,11 @@ class MIRCOClassifier(PredictsClasses, MinimumRuleCover):
         Seconds for the whole fit; the best cover so far is kept, with the status "time limit" in `certificate_`.
         "exact" takes 60 by default. If half of the time is too short to train the estimator on all rows, it is trained
         on a sample of them; every row is covered all the same. The bound of a greedy choice takes a second at most.
-        Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and
-        rules keep their clauses where there is no time to drop them. Votes that would take longer than another second
-        are fitted to a sample of the rows. A `CutShortWarning` says what was cut; one tree is always read, and
-        a pass over rows that are not in memory is not cut. With ``prune="held-out"`` no fold is
-        begun that would end after half of the time.
+        Trees, or rules of a `RuleSet`, that are not read in half of what is left then are left out, and rules keep
+        their clauses where there is no time to drop them. A choice that is late picks many rules at once, and may have
+        more of them. Votes that would take longer than another second are fitted to a sample of the rows. A
+        `CutShortWarning` says what was cut; one tree is always read, and a pass over rows that are not in memory is not
+        cut. With ``prune="held-out"`` no fold is begun that would end after half of the time.
     checkpoint
         With ``solver="exact"``, or an `Exact` of your own: a file, such as "cover.npz", in which bounds, covers and
         parts of the proof are kept, so that a fit that was killed or cut short goes on from there when it is run again

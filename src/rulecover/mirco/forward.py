@@ -85,9 +85,9 @@ class Forward:
             deadline, priced, listed_by = (self._end_of(share, begin=start) for share in (1.0, *_SHARES))
             _, remaining = greedy_picks(problem, deadline=priced)
             bound = fitted_bound(problem, remaining)
-            listed = self.shortlisted(problem, deadline=listed_by)
+            listed, is_whole = self._shortlisted(problem, listed_by)
             rules, in_time = self.choose(problem, listed, z, weight, max_rules=max_rules, deadline=deadline)
-            status = Status.FEASIBLE if in_time else Status.TIME_LIMIT
+            status = Status.FEASIBLE if in_time and is_whole else Status.TIME_LIMIT
             return certified_by(bound, problem, rules, begin=start, status=status, max_rules=max_rules)
 
         return solve
@@ -107,7 +107,7 @@ class Forward:
         fit = ForwardFit(_Listed(among.coverage, weight), z[:, None], Terms(self.ridge, self.shrinkage))
         limit = len(listed) if max_rules is None else min(max_rules, len(listed))
         any_sign, free = np.zeros(len(listed), dtype=np.intp), np.ones(len(listed), dtype=bool)
-        needed = _Needed(among)
+        needed = _Needed(among, deadline)
         chosen: list[int] = []
         while len(chosen) < limit:
             if deadline is not None and time.perf_counter() >= deadline:
@@ -128,15 +128,21 @@ class Forward:
         """When a share of the time is over."""
         return None if self.time_limit is None else deadline_of(share * self.time_limit, begin=begin)
 
-    def shortlisted(self, problem: CoveringProblem, *, deadline: float | None = None) -> Ints:
-        """The rules of a cheap cover with a high demand; of rules that cover the same samples, only the cheapest."""
+    def _shortlisted(self, problem: CoveringProblem, deadline: float | None) -> tuple[Ints, bool]:
+        """The rules of a cheap cover with a high demand, the cheapest of those that cover the same samples.
+
+        And whether there was time to choose it.
+        """
         distinct = _distinct(problem) if problem.demand.max() == 1 else np.arange(problem.n_rules)
         kept = problem.restricted_to(distinct)
         often = CoveringProblem(kept.coverage, kept.cost, np.maximum(kept.demand, self.shortlist), kept.weight)
         solver: Any = self.solver
         if deadline is not None and hasattr(solver, "within_seconds"):
-            solver = solver.within_seconds(max(_LEAST, deadline - time.perf_counter()))
-        return np.sort(distinct[solver(often).rules])
+            left = max(_LEAST, deadline - time.perf_counter())
+            own = getattr(solver, "time_limit", None)
+            solver = solver.within_seconds(left if own is None else min(left, own))
+        cover = solver(often)
+        return np.sort(distinct[cover.rules]), cover.status != Status.TIME_LIMIT
 
 
 class _Listed:
@@ -159,8 +165,8 @@ class _Listed:
 class _Needed:
     """The samples still to be covered, and rules that would cover them; changed in place."""
 
-    def __init__(self, problem: CoveringProblem) -> None:
-        self._problem = problem
+    def __init__(self, problem: CoveringProblem, deadline: float | None = None) -> None:
+        self._problem, self._deadline = problem, deadline
         self._need: Ints = problem.demand.copy()
         self._rest = self.rest([])
 
@@ -185,7 +191,8 @@ class _Needed:
         others = np.setdiff1d(np.arange(self._problem.n_rules), chosen)
         coverage = self._problem.coverage.take(others).among(still_open)
         weight = None if self._problem.weight is None else self._problem.weight[still_open]
-        picks, _ = greedy_picks(CoveringProblem(coverage, np.ones(len(others)), self._need[still_open], weight))
+        left = CoveringProblem(coverage, np.ones(len(others)), self._need[still_open], weight)
+        picks, _ = greedy_picks(left, deadline=self._deadline)
         return np.asarray(others[picks])
 
 

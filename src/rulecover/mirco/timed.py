@@ -6,12 +6,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, Self
 
-from rulecover.clock import deadline_of
+from rulecover.clock import deadline_of, earliest
 from rulecover.setcover import Cover, CoveringProblem, CoverSolver, verify
 from rulecover.setcover.solver import AnySolver, SolverOnSamples
 from rulecover.targets.samples import Samples
 
-#: Seconds that a solver has even if time is up: enough for its greedy start.
+#: Seconds that a solver has even if time is up.
 _LEAST = 0.01
 
 
@@ -38,8 +38,8 @@ class TimedSolver:
         """The solver for these samples; it ends with its own time limit, and no later than the deadline."""
         if not hasattr(solver, "within_seconds"):
             return cls(solver, samples, None)
-        ends = deadline, deadline_of(getattr(solver, "time_limit", None), begin=time.perf_counter())
-        return cls(solver, samples, min((each for each in ends if each is not None), default=None))
+        own = deadline_of(getattr(solver, "time_limit", None), begin=time.perf_counter())
+        return cls(solver, samples, earliest(deadline, own))
 
     def first_choice(self, problem: CoveringProblem) -> Cover:
         """A cover that is chosen from again, of which nothing is claimed: it needs no bound, and half of the time."""

@@ -85,8 +85,8 @@ def greedy_cover(
     picks = picks_from(remaining, at_most=max_rules, slack=solver.slack, deadline=deadline)
     n_uncovered = remaining.n_open
     picks = np.append(picks, picks_from(remaining, slack=solver.slack, deadline=deadline))
-    status = Status.TIME_LIMIT if is_late(deadline) else Status.FEASIBLE
     rules = picks if remaining.apart else cleared(parts, cost, picks, solver, deadline)
+    status = Status.TIME_LIMIT if is_late(deadline) else Status.FEASIBLE
     if max_rules is not None and len(rules) > max_rules:
         rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
     else:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from rulecover.clock import deadline_of, is_late
+from rulecover.clock import deadline_of, earliest, is_late
 from rulecover.coverage import Coverage
 from rulecover.data.fingerprint import Fingerprint
 from rulecover.mirco.cover import CoverRecipe, RuleCover
@@ -23,7 +23,7 @@ from rulecover.partitions.parts import FEWEST_PASSES, Parts, added_one_by_one, d
 from rulecover.partitions.patterns import PatternSums
 from rulecover.pool import RulePool, priced
 from rulecover.rules.ruleset import RuleSet
-from rulecover.setcover import Cover, CoveringProblem, Greedy
+from rulecover.setcover import Cover, CoveringProblem, Greedy, Status
 from rulecover.targets.impurity import Price
 from rulecover.targets.samples import Samples
 from rulecover.trees.tree import Leaves, TreeEnsemble
@@ -139,36 +139,33 @@ def minimum_rule_cover_of_parts(parts: Parts, pool: RulePool, head: Samples, rec
     weight = float(_weight_of(pool.evidence.totals, head)) if head.weight is not None else None
     places = LeafNumbers.places(pool.source)
     demand, cost = recipe.demand, pool.evidence.cost
+    now = time.perf_counter()
+    choices_end = earliest(recipe.deadline, deadline_of(solver.time_limit, begin=now))
+    half = None if choices_end is None else now + max(0.0, choices_end - now) / 2  # the other for what comes after
     settings: dict[str, Any] = {"total_weight": weight, "solver": solver, "max_rules": limit}
-    cover = greedy_cover(parts, cost, places, demand, **settings, deadline=_choosing_ends(recipe))
+    cover = greedy_cover(parts, cost, places, demand, **settings, deadline=half)
+    ended = cover.status == Status.TIME_LIMIT
     grouped: Grouped | None = None
     cut = votes_cut = ""
-    groups = _can_be_grouped(parts, len(cover.rules), recipe.deadline)
+    groups_by = _grouping_begins(parts, len(cover.rules), recipe.deadline)
     if recipe.prune:
         written = pool.written(cover.rules)
-        until = recipe.deadline if groups else -np.inf
-        rules, cut = pruned_on_parts(parts, written, pool.evidence.totals, until)
+        rules, cut = pruned_on_parts(parts, written, pool.evidence.totals, earliest(recipe.deadline, groups_by))
         if rules is not written or (recipe.max_rules is not None and len(rules) > recipe.max_rules):
             grouped = grouped_rows(parts, rules, head)
             pool = _pool_of_groups(rules, grouped, head, recipe.price, pool.evidence.totals)
-            cover = _cover_of_groups(pool, grouped, head, recipe)
+            cover = _cover_of_groups(pool, grouped, head, recipe, choices_end)
             grouped = replace(grouped, covered=grouped.covered[:, cover.rules])
     chosen, fingerprint = shown_for_parts(parts, pool.written(cover.rules))
     vote = recipe.plain_vote(chosen, None if pool.strength is None else pool.strength[cover.rules])
-    if recipe.fit is not None and grouped is None and (is_late(recipe.deadline, -_LATE) or not groups):
+    if recipe.fit is not None and grouped is None and is_late(groups_by):
         votes_cut = "votes were not fitted"
     elif recipe.fit is not None:
         vote, votes_cut = recipe.fit(vote, grouped_rows(parts, chosen, head) if grouped is None else grouped)
     certificate = cover.certificate.without_proof()
+    if ended and certificate.status != Status.LIMITED:  # it knows of the last choice alone
+        certificate = replace(certificate, status=Status.TIME_LIMIT)
     return CoverOfParts(vote, certificate, _NO_ROWS, fingerprint, cut=cut, votes_cut=votes_cut)
-
-
-def _choosing_ends(recipe: PartsRecipe) -> float | None:
-    """When rules must be picked: half of the time that is left is for what comes after."""
-    now = time.perf_counter()
-    left = None if recipe.deadline is None else max(0.0, recipe.deadline - now) / 2
-    ends = deadline_of(left, begin=now), deadline_of(recipe.solver.time_limit, begin=now)
-    return min((each for each in ends if each is not None), default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +194,9 @@ def pruned_on_parts(parts: Parts, rules: RuleSet, totals: Floats, deadline: floa
     return whole.take(whole.clauses.first_of_equal()), pruned_in_words(n_done, len(rules))
 
 
-def _can_be_grouped(parts: Parts, n_rules: int, deadline: float | None) -> bool:
-    """Whether there is time to say which of the rules cover which rows."""
-    if deadline is None:
-        return True
-    return not is_late(deadline, sum(parts.map("seconds_to_group", n_rules)) - _LATE)
+def _grouping_begins(parts: Parts, n_rules: int, deadline: float | None) -> float | None:
+    """When it must be begun to say which of the rules cover which rows."""
+    return None if deadline is None else deadline + _LATE - sum(parts.map("seconds_to_group", n_rules))
 
 
 def grouped_rows(parts: Parts, rules: RuleSet, head: Samples) -> Grouped:
@@ -235,11 +230,13 @@ def _pool_of_groups(rules: RuleSet, grouped: Grouped, head: Samples, price: Pric
     return RulePool(rules, coverage, priced(head, rules, sums, price, totals), grouped.weight)
 
 
-def _cover_of_groups(pool: RulePool, grouped: Grouped, head: Samples, recipe: PartsRecipe) -> Cover:
+def _cover_of_groups(
+    pool: RulePool, grouped: Grouped, head: Samples, recipe: PartsRecipe, deadline: float | None
+) -> Cover:
     """The cover of all rows: a group is a sample of the weight of its rows. What is counted are rows."""
     demand: Any = recipe.demand if recipe.demand.ndim == 0 else recipe.demand[grouped.y]
     problem = CoveringProblem(pool.coverage, pool.evidence.cost, demand, pool.weight)
-    cover = TimedSolver.of(recipe.solver, head, deadline=recipe.deadline)(problem, max_rules=recipe.max_rules)
+    cover = TimedSolver(recipe.solver, head, deadline)(problem, max_rules=recipe.max_rules)
     short = int(grouped.counts[problem.shortfall(cover.rules)].sum())
     capped = int(grouped.counts[problem.demand < demand].sum())
     return replace(cover, certificate=replace(cover.certificate, n_uncovered=short, n_capped=capped))

@@ -137,7 +137,7 @@ class Exact:
         memory = memory_of(self.memory_limit)
         settings = {"effort": self.effort, "random_state": self.random_state, "memory_limit": memory}
         kept = KeptStages(self.checkpoint, problem, settings)
-        rules, remaining = best_of_greedy(problem, begin, self.time_limit)
+        rules, remaining, is_whole = best_of_greedy(problem, begin, self.time_limit)
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         proved: float | None = None
@@ -156,7 +156,7 @@ class Exact:
         except (KeyboardInterrupt, TimeoutError):
             pass
         except MemoryLimitError:
-            bound, in_time = replace(bound, left_out=NO_TABLE), True
+            bound, in_time = replace(bound, left_out=NO_TABLE), is_whole
             kept.done()
         finally:
             kept.flush()
@@ -316,7 +316,7 @@ def _narrow(left: Reduced, bound: Bound, cutoff: float, deadline: float | None) 
         except TimeoutError:
             return _Narrowed(before, left, fewest)
         left = smaller
-        bound = bound_of(left, fitted_bound(part, greedy_picks(part)[1]), deadline=deadline)
+        bound = bound_of(left, fitted_bound(part, greedy_picks(part, deadline=deadline)[1]), deadline=deadline)
         fewest = max(fewest, bound.min_rules)
         if bound.value >= cutoff:
             return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from rulecover.clock import deadline_of, is_late
+from rulecover.clock import deadline_of, earliest, is_late
 from rulecover.setcover.certificate import certified_by
 from rulecover.setcover.problem import Cover, CoveringProblem, Status
 from rulecover.setcover.solver import check_time_limit, memory_of
@@ -18,9 +18,9 @@ from rulecover.typing import Floats, Ints
 if TYPE_CHECKING:
     from rulecover.setcover.bounds import Bound
 
-#: The most rules that are tried in one round; and once time is up, the same and the slack with which they are picked.
+#: The most rules that are tried in one round; and in haste, with the least slack by which they are picked then.
 _MOST_AT_ONCE = 64
-_MOST_IF_LATE, _SLACK_IF_LATE = 1024, 1.0
+_MOST_IN_HASTE, _SLACK_IN_HASTE = 1024, 1.0
 #: The share of a time limit that the choice may take; the rest is for what comes after it.
 _TO_CHOOSE = 0.8
 
@@ -101,21 +101,23 @@ class Remaining(Generic[Samples]):
         self._ratio = np.full(len(cost), np.inf)
         np.divide(cost, self.gain, out=self._ratio, where=self.count > 0)
 
-    def best_buys(self, slack: float, most: int) -> Ints:
+    def best_buys(self, slack: float, *, in_haste: bool = False) -> Ints:
         """The rule of least cost per sample gained, the lowest index on ties.
 
-        With slack also others, tried up to this many, that, after those before them, cost at most 1 + slack times as
-        much per sample gained. Of rules that are apart all that gain anything, best buy first.
+        With slack also others that, after those before them, cost at most 1 + slack times as much per sample gained;
+        in haste there is a slack of 1 at least, and many more are tried. Of rules that are apart all that gain
+        anything, best buy first.
         """
         if self.apart:
             gaining = np.flatnonzero(self.count)
             return np.asarray(gaining[np.argsort(self._ratio[gaining], kind="stable")])
         best = int(np.argmin(self._ratio))
-        if not slack:
+        if not slack and not in_haste:
             return np.array([best])
-        highest = (1.0 + slack) * self._ratio[best]
+        highest = (1.0 + (max(slack, _SLACK_IN_HASTE) if in_haste else slack)) * self._ratio[best]
         near = np.flatnonzero(self._ratio <= highest)
-        near = near[np.argsort(self._ratio[near], kind="stable")][:most]
+        near = near[np.argsort(self._ratio[near], kind="stable")]
+        near = near[_half_of_them_first(len(near), _MOST_IN_HASTE) if in_haste else slice(_MOST_AT_ONCE)]
         gains = self.samples.gains_in_turn(near)
         gain = gains.count if gains.weight is None else gains.weight
         near_enough = (gains.count > 0) & (self.cost[near] <= highest * gain)
@@ -156,6 +158,19 @@ class Remaining(Generic[Samples]):
         self.count[rules] = 0
         self.gain[rules] = 0
         self._ratio[rules] = np.inf
+
+
+def _half_of_them_first(n: int, most: int) -> Ints:
+    """Places among n, at most so many: half of them the first, the others all over the rest.
+
+    Trees that repeat each other have many copies of the best buys, of which one is picked.
+
+    >>> _half_of_them_first(5, 8), _half_of_them_first(100, 8)
+    (array([0, 1, 2, 3, 4]), array([ 0,  1,  2,  3,  4, 35, 67, 99]))
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.concatenate([np.arange(most // 2), np.linspace(most // 2, n - 1, most // 2).astype(np.intp)])
 
 
 class SamplesHere:
@@ -238,14 +253,11 @@ def picks_from(
 ) -> Ints:
     """Algorithm S.1, on samples wherever they are: line 1, ℛ = ℐ, is the state that is given, changed in place.
 
-    From the deadline on, by `time.perf_counter`, hundreds of rules are picked in each round.
+    From the deadline on, by `time.perf_counter`, rules are picked in haste.
     """
     picks: list[int] = []
-    slack_and_most = slack, _MOST_AT_ONCE
     while remaining.n_open and (at_most is None or len(picks) < at_most):  # line 2: until ℛ is empty
-        if is_late(deadline):
-            slack_and_most = max(slack, _SLACK_IF_LATE), _MOST_IF_LATE
-        rules = remaining.best_buys(*slack_and_most)  # line 3: j*, with slack more than one
+        rules = remaining.best_buys(slack, in_haste=is_late(deadline))  # line 3: j*, with slack more than one
         if at_most is not None:
             rules = rules[: at_most - len(picks)]
         remaining.cover(rules)  # line 4: its samples leave ℛ
@@ -341,11 +353,11 @@ class Greedy:
     time_limit
         Seconds for everything together, no limit by default. Once most of it is over, the rest of the choice is made
         in rounds with a slack of 1, each of up to a thousand rules. The LP has what the choice leaves.
-    bound_time_limit
-        Seconds for the LP, within those for everything; no limit of its own by default.
     memory_limit
         The memory for the LP, as in `Search`; None for no limit. The greedy choice takes one or two bytes for each
         sample and tree.
+    bound_time_limit
+        Seconds for the LP, within those for everything; no limit of its own by default.
 
     Examples
     --------
@@ -409,9 +421,10 @@ class Greedy:
         remaining = Remaining(problem.cost, SamplesHere(problem))
         picks = picks_from(remaining, at_most=max_rules, slack=self.slack, deadline=to_choose)
         rest = picks_from(remaining, slack=self.slack, deadline=to_choose)  # the bound is of all samples
-        status = Status.TIME_LIMIT if is_late(to_choose) else Status.FEASIBLE
+        in_time = not is_late(to_choose)
         picks = np.append(picks, rest)
         rules = REDUNDANCY[self.redundancy](problem, picks, deadline=deadline)
+        status = Status.FEASIBLE if in_time and not is_late(deadline) else Status.TIME_LIMIT
         bound = self._bound(problem, remaining, deadline)
         if max_rules is not None and len(rules) > max_rules:
             rules = picks[:max_rules]  # as they were picked: under limits that bind, rule sets are nested
@@ -423,5 +436,5 @@ class Greedy:
         fitted = fitted_bound(problem, remaining)
         if self.bound == "fit" or is_late(deadline):
             return fitted
-        ends = [each for each in (deadline, deadline_of(self.bound_time_limit, begin=time.perf_counter())) if each]
-        return better_bound(problem, fitted, deadline=min(ends, default=None), memory=memory_of(self.memory_limit))
+        of_bound = deadline_of(self.bound_time_limit, begin=time.perf_counter())
+        return better_bound(problem, fitted, deadline=earliest(deadline, of_bound), memory=memory_of(self.memory_limit))

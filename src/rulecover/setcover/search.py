@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rulecover.clock import deadline_of
+from rulecover.clock import deadline_of, is_late
 from rulecover.exceptions import MemoryLimitError
 from rulecover.setcover.bounds import NO_TABLE, Bound, bound_of, fitted_bound
 from rulecover.setcover.certificate import certified_by
@@ -130,7 +130,7 @@ class Search:
 
     def __call__(self, problem: CoveringProblem, *, max_rules: int | None = None) -> Cover:
         begin = time.perf_counter()
-        rules, remaining = best_of_greedy(problem, begin, self.time_limit)
+        rules, remaining, in_time = best_of_greedy(problem, begin, self.time_limit)
         deadline = time_to_finish(begin, self.time_limit)
         bound = fitted_bound(problem, remaining)
         ended = Ended.INTERRUPT
@@ -144,7 +144,7 @@ class Search:
         except (KeyboardInterrupt, TimeoutError):
             pass
         except MemoryLimitError:
-            bound, ended = replace(bound, left_out=NO_TABLE), Ended.EFFORT
+            bound, ended = replace(bound, left_out=NO_TABLE), Ended.EFFORT if in_time else Ended.TIME
         status = Status.FEASIBLE if ended == Ended.EFFORT and bound.complete else Status.TIME_LIMIT
         until = deadline_of(self.time_limit, begin=begin)
         return finish(problem, rules, bound, status=status, begin=begin, deadline=until, max_rules=max_rules)
@@ -152,12 +152,12 @@ class Search:
 
 def best_of_greedy(
     problem: CoveringProblem, begin: float, time_limit: float | None
-) -> tuple[Ints, Remaining[SamplesHere]]:
-    """The cheaper of the greedy covers by either removal, and the state that the greedy choice ended in."""
+) -> tuple[Ints, Remaining[SamplesHere], bool]:
+    """The cheaper of the greedy covers by either removal, the state that the choice ended in, and whether in time."""
     deadline = None if time_limit is None else deadline_of(GREEDY_SHARE * time_limit, begin=begin)
     picks, remaining = greedy_picks(problem, deadline=deadline)
-    covers = [cheapest_prefix(problem, picks), without_redundant(problem, picks, deadline=deadline)]
-    return min(covers, key=lambda rules: math.fsum(problem.cost[rules])), remaining
+    covers = [cheapest_prefix(problem, picks, deadline=deadline), without_redundant(problem, picks, deadline=deadline)]
+    return min(covers, key=lambda rules: math.fsum(problem.cost[rules])), remaining, not is_late(deadline)
 
 
 def time_to_finish(begin: float, time_limit: float | None) -> float | None:

@@ -6,7 +6,7 @@ import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 #: Digits after the point that are tried before a bound is shown in full.
-_MOST_DIGITS = 20
+MOST_DECIMALS = 20
 
 
 def short_number(value: float) -> str:
@@ -48,13 +48,15 @@ def format_signed(number: float) -> str:
     return f"{'' if number < 0 else '+'}{format_number(number)}"
 
 
-def shortest_in(low: float, high: float, near: float) -> float:
+def shortest_in(low: float, high: float, near: float, first: int = 0) -> float:
     """The number with the fewest decimals in ``low <= number < high``, of those the one nearest to `near`.
+
+    No number with fewer than `first` decimals is tried.
 
     >>> shortest_in(2.4, 3.1, 2.75), shortest_in(2.41, 2.49, 2.45), shortest_in(0.1, 0.2, 0.15)
     (3.0, 2.45, 0.1)
     """
-    return _fewest_digits(low, high, near, 0)
+    return _fewest_digits(low, high, near, first)
 
 
 def roundest_in(low: float, high: float, near: float) -> float:
@@ -74,7 +76,7 @@ def _fewest_digits(low: float, high: float, near: float, first: int) -> float:
     highest = Decimal(high if math.isfinite(high) else near + reach)
     target = Decimal(near)
     if highest - lowest > Decimal("1e-300"):
-        for digits in range(first, _MOST_DIGITS):
+        for digits in range(first, MOST_DECIMALS):
             unit = Decimal(1).scaleb(-digits)
             for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING):
                 number = float((target / unit).to_integral_value(rounding) * unit)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rulecover.show.numbers import shortest_in
+from rulecover.show.numbers import MOST_DECIMALS, shortest_in
 from rulecover.typing import Floats, Ints
+
+#: More than the relative error of a number that is scaled by a power of ten.
+_ROUNDING = 1e-15
 
 
 def short_bounds(values: Floats, bounds: Floats) -> Floats:
@@ -15,7 +18,27 @@ def short_bounds(values: Floats, bounds: Floats) -> Floats:
     array([3.])
     """
     below, above = gaps(values, bounds)
-    return np.array([shortest_in(low, high, bound) for low, high, bound in zip(below, above, bounds, strict=True)])
+    wanted = zip(below.tolist(), above.tolist(), bounds.tolist(), decimals_needed(below, above).tolist(), strict=True)
+    return np.array([shortest_in(*each) for each in wanted])
+
+
+def decimals_needed(low: Floats, high: Floats) -> Ints:
+    """At least this many decimals does every number need in ``low <= number < high``.
+
+    >>> decimals_needed(np.array([2.4, 2.41, -np.inf]), np.array([3.1, 2.49, 0.001]))
+    array([0, 2, 0])
+    """
+    needed = np.zeros(len(low), dtype=np.intp)
+    is_open = np.ones(len(low), dtype=bool)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond the range of floats nothing is said
+        for decimals in range(MOST_DECIMALS):
+            least, most = low * 10.0**decimals, high * 10.0**decimals
+            rounding = _ROUNDING * np.maximum(np.abs(least), np.abs(most))
+            is_open &= np.ceil(least - rounding) >= most + rounding
+            if not is_open.any():
+                break
+            needed[is_open] = decimals + 1
+    return needed
 
 
 def gaps(values: Floats, bounds: Floats) -> tuple[Floats, Floats]:
