@@ -144,6 +144,23 @@ def test_slack_saves_rounds():
     assert len(rounds_of(problem, deadline=time.perf_counter() + 1000)) == 1000
 
 
+def test_in_haste_no_round_looks_at_many_more_samples_than_are_open():
+    random = np.random.default_rng(0)
+    ids = [np.unique(random.geometric(0.2, 3000), return_inverse=True)[1] + 1 for _ in range(50)]
+    coverage = Coverage.of_ids([each.astype(np.uint8) for each in ids], [each.max() for each in ids], 3000)
+    problem = CoveringProblem(coverage, 1 + random.random(coverage.n_rules))
+    looked_at: list[float] = []
+
+    class Watched(SamplesHere):
+        def gains_in_turn(self, rules: Ints) -> Gains:
+            looked_at.append(remaining.count[rules].sum() / remaining.n_open)
+            return super().gains_in_turn(rules)
+
+    remaining = Remaining(problem.cost, Watched(problem))
+    picks = picks_from(remaining, deadline=time.perf_counter() - 1)
+    assert not len(problem.shortfall(picks)) and max(looked_at) < 1.5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @given(

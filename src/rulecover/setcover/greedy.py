@@ -117,12 +117,19 @@ class Remaining(Generic[Samples]):
         highest = (1.0 + (max(slack, _SLACK_IN_HASTE) if in_haste else slack)) * self._ratio[best]
         near = np.flatnonzero(self._ratio <= highest)
         near = near[np.argsort(self._ratio[near], kind="stable")]
-        near = near[_half_of_them_first(len(near), _MOST_IN_HASTE) if in_haste else slice(_MOST_AT_ONCE)]
+        near = self._tried_in_haste(near) if in_haste else near[:_MOST_AT_ONCE]
+        if len(near) == 1:
+            return near
         gains = self.samples.gains_in_turn(near)
         gain = gains.count if gains.weight is None else gains.weight
         near_enough = (gains.count > 0) & (self.cost[near] <= highest * gain)
         near_enough[0] = True  # the best itself, however its ratio was rounded
         return np.asarray(near[near_enough])
+
+    def _tried_in_haste(self, near: Ints) -> Ints:
+        """Some of these rules, best buy first, whose counts add up to about the number of open samples at most."""
+        most = int(min(_MOST_IN_HASTE, self.n_open / self.count[near].mean()))
+        return near[_half_of_them_first(len(near), most)] if most > 1 else near[:1]
 
     def cover(self, rules: Ints) -> None:
         """Picks rules: their samples need one rule less of each, and those that need none are settled at a price."""
