@@ -280,7 +280,7 @@ def page(results: list[dict[str, Any]], command: str, *, busy: bool) -> str:
         "",
         f"{COLUMNS} columns of numbers where the method does not say otherwise, a forest of {TREES} trees of depth "
         f"{DEPTH}, trained before on {TRAINED_ON:,} of the rows where the method does not say that it trains one, one "
-        f"thread, trees of full size trained on {FULL:,}, "
+        f"thread; trees of full size are trained on {FULL:,} rows; "
         f"by `{command}`, on {platform.machine()}. Raw results: [limits.json](limits.json).",
         "",
         f"The latest ended {late:.1f} s of the processor after its limit."
