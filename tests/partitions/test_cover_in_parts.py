@@ -18,12 +18,19 @@ from rulecover.partitions.parts import LocalParts
 from rulecover.partitions.store import InMemory, SpillToDisk
 from rulecover.pool import RulePool, leaf_pool
 from rulecover.readers import read_trees
-from rulecover.setcover import Cover, Greedy, Status
+from rulecover.setcover import Cover, CoveringProblem, Greedy, Status
 from rulecover.setcover.greedy import dual_fitting, greedy_picks
 from rulecover.targets.classes.impurity import Gini
 from rulecover.targets.classes.samples import ClassSamples
 from rulecover.targets.impurity import Price
 from rulecover.trees.tree import TreeEnsemble
+
+#: What rows are drawn by, where they are cut, and how many rules must cover each: one number, or one for each class.
+DRAWN: dict[str, Any] = {
+    "seed": st.integers(0, 10**6),
+    "cuts": st.lists(st.integers(0, 10**6), max_size=6),
+    "demand": st.integers(1, 4) | st.lists(st.integers(1, 3), min_size=3, max_size=3),
+}
 
 
 def drawn_samples(seed: int, *, weighted: bool) -> tuple[TreeEnsemble, ClassSamples]:
@@ -51,6 +58,11 @@ def covered_in_parts(parts: LocalParts, pool: RulePool, trees: TreeEnsemble, dem
     return greedy_cover(parts, pool.evidence.cost, leaves, demand, total_weight=total, **options)
 
 
+def problem_of(pool: RulePool, samples: ClassSamples, demand: Any) -> CoveringProblem:
+    """The problem with one demand for all rows, or one for each class."""
+    return pool.problem(demand if demand.ndim == 0 else demand[samples.y])
+
+
 def assert_same(ours: Cover, theirs: Cover) -> None:
     assert ours.rules.tolist() == theirs.rules.tolist()
     for name in ("objective", "bound", "status", "source", "n_rules", "min_rules", "n_uncovered", "n_capped"):
@@ -61,9 +73,7 @@ def assert_same(ours: Cover, theirs: Cover) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @settings(max_examples=40)
 @given(
-    seed=st.integers(0, 10**6),
-    cuts=st.lists(st.integers(0, 10**6), max_size=6),
-    demand=st.integers(1, 4) | st.lists(st.integers(1, 3), min_size=3, max_size=3),
+    **DRAWN,
     solver=st.sampled_from([Greedy(), Greedy(redundancy="strong"), Greedy(slack=0.5), Greedy(slack=3)]),
     max_rules=st.none() | st.integers(1, 6),
 )
@@ -71,7 +81,7 @@ def test_the_cover_is_the_same_for_any_partitioning(weighted, seed, cuts, demand
     trees, samples = drawn_samples(seed, weighted=weighted)
     pool = leaf_pool(samples, trees, Price(Gini()), ("a", "b", "c"))
     wanted = np.asarray(demand)
-    theirs = solver(pool.problem(wanted if wanted.ndim == 0 else wanted[samples.y]), max_rules=max_rules)
+    theirs = solver(problem_of(pool, samples, wanted), max_rules=max_rules)
 
     parts = parts_of(samples, trees, cuts)
     ours = covered_in_parts(parts, pool, trees, wanted, solver=solver, max_rules=max_rules)
@@ -82,16 +92,12 @@ def test_the_cover_is_the_same_for_any_partitioning(weighted, seed, cuts, demand
 @pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @settings(max_examples=40)
-@given(
-    seed=st.integers(0, 10**6),
-    cuts=st.lists(st.integers(0, 10**6), max_size=6),
-    demand=st.integers(1, 4) | st.lists(st.integers(1, 3), min_size=3, max_size=3),
-)
+@given(**DRAWN)
 def test_what_is_chosen_in_haste_is_the_same_for_any_partitioning(weighted, seed, cuts, demand):
     trees, samples = drawn_samples(seed, weighted=weighted)
     pool = leaf_pool(samples, trees, Price(Gini()), ("a", "b", "c"))
     wanted, late = np.asarray(demand), time.perf_counter() - 1
-    problem = pool.problem(wanted if wanted.ndim == 0 else wanted[samples.y])
+    problem = problem_of(pool, samples, wanted)
     picks, remaining = greedy_picks(problem, deadline=late)
 
     ours = covered_in_parts(parts_of(samples, trees, cuts), pool, trees, wanted, deadline=late)
