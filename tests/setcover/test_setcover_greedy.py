@@ -144,6 +144,26 @@ def test_slack_saves_rounds():
     assert len(rounds_of(problem, deadline=time.perf_counter() + 1000)) == 1000
 
 
+def test_with_slack_a_rule_that_would_gain_little_weight_after_others_waits_for_its_round():
+    coverage = Coverage.of_masks([[1, 1, 0, 0], [0, 1, 1, 1]])
+    light = CoveringProblem(coverage, [1.0, 1.0], weight=np.array([1.0, 1.0, 0.01, 0.01]))  # 50 per unit, not 0.98
+    assert rounds_of(light, slack=1.0) == [[0], [1]]
+    assert rounds_of(CoveringProblem(coverage, [1.0, 1.0]), slack=2.0) == [[1, 0]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@given(data=st.data(), slack=st.sampled_from([0.0, 0.3]), late=st.booleans())
+def test_what_rules_collect_are_the_prices_of_the_samples_that_they_cover(weighted, data, slack, late):
+    problem = data.draw(covering_problems(weighted=weighted))
+    remaining = Remaining(problem.cost, SamplesHere(problem))
+    picks = picks_from(remaining, slack=slack, deadline=time.perf_counter() - 1 if late else None)
+    prices = prices_charged(problem, remaining)
+    np.testing.assert_allclose(remaining.collected, problem.coverage.per_rule(prices), rtol=1e-9)
+    np.testing.assert_allclose(remaining.priced, problem.demand @ prices, rtol=1e-9)
+    if slack == 0 and not late and problem.demand.max() == 1:
+        np.testing.assert_allclose(remaining.priced, problem.cost[picks].sum(), rtol=1e-9)
+
+
 def test_in_haste_no_round_looks_at_many_more_samples_than_are_open():
     random = np.random.default_rng(0)
     ids = [np.unique(random.geometric(0.2, 3000), return_inverse=True)[1] + 1 for _ in range(50)]
