@@ -232,6 +232,17 @@ def test_a_choice_in_haste_is_said_to_be_cut_whatever_comes_after(monkeypatch: p
     monkeypatch.setattr(greedy_module, "_without_needless", slowly)
     assert Greedy("strong", time_limit=60)(problem).status == Status.TIME_LIMIT
 
+    def hurried(*given: Any, **more: Any) -> Any:
+        late_by[0] = 50.0  # of 60, of which a part is for what comes after
+        return picks_from(*given, **more)
+
+    monkeypatch.setattr(greedy_module, "_without_needless", removed)
+    monkeypatch.setattr(greedy_module, "picks_from", hurried)
+    late_by[0] = 0.0
+    assert Greedy(time_limit=60)(problem).status == Status.TIME_LIMIT
+    late_by[0] = 0.0
+    assert Greedy(time_limit=600)(problem).status == Status.FEASIBLE
+
 
 @functools.cache
 def in_all_time() -> Cover:
