@@ -225,7 +225,8 @@ def test_a_forward_choice_among_very_many_rules_ends_in_time_and_says_that_it_wa
 
 
 def test_a_forward_choice_from_a_list_that_was_cut_says_so_and_keeps_the_limit_of_the_list() -> None:
-    problem = CoveringProblem(Coverage.of_masks(np.eye(15, dtype=int)), np.ones(15))
+    masks = np.vstack([np.ones(15, dtype=bool), np.random.default_rng(0).random((12, 15)) < 0.4])
+    problem = CoveringProblem(Coverage.of_masks(masks), np.ones(13))
     told: list[float | None] = []
 
     class Cut(Greedy):
@@ -235,9 +236,10 @@ def test_a_forward_choice_from_a_list_that_was_cut_says_so_and_keeps_the_limit_o
             return replace(cover, certificate=replace(cover.certificate, status=Status.TIME_LIMIT))
 
     for limit, most in ((None, 0.7), (9.0, 0.7), (0.4, 0.2)):
-        solver = Forward(shortlist=1, solver=Cut(time_limit=0.7), time_limit=limit)
-        solver.on(np.arange(15.0), np.ones(15))(problem)
+        solver = Forward(shortlist=3, solver=Cut(time_limit=0.7), time_limit=limit)
+        assert solver.on(np.arange(15.0), np.ones(15))(problem).status == Status.TIME_LIMIT
         assert told.pop() <= most
+    assert Forward(shortlist=3).on(np.arange(15.0), np.ones(15))(problem).status == Status.FEASIBLE
 
 
 def test_forward_needs_numbers() -> None:
